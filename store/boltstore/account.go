@@ -6,6 +6,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 var accounts = table[store.Account]{bucket: bucketAccounts, noun: "account", fields: codec.Account, secrets: codec.SecretsOfAccount}
@@ -81,7 +82,7 @@ func (c *checker) accounts() {
 	})
 	c.sameCount(bucketAccountEmails, "entries", emails, "accounts with an address")
 	c.each(bucketSessions, func(_, value []byte) {
-		if s, err := codec.Decode(value, codec.Session); err == nil && s.Portal.Is() {
+		if s, err := rows.Decode(value, codec.Session); err == nil && s.Portal.Is() {
 			ids++ // it is in no account
 		}
 	})

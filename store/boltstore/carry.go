@@ -11,6 +11,7 @@ import (
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 var _ store.Carrier = (*Store)(nil)
@@ -29,7 +30,7 @@ func ReadFile(path string, key Sealer, fn func(store.Source) error) error {
 		case version < schemaVersion():
 			return olderSchema(version)
 		}
-		sealed, err := sealing{codec.Sealing{Sealer: key}}.check(db)
+		sealed, err := sealing{rows.Sealing{Sealer: key}}.check(db)
 		if err != nil {
 			return err
 		}
@@ -82,11 +83,11 @@ var dumps = map[store.Kind]func(*bbolt.Tx, each) error{
 	store.KindDelivery:       dumpDeliveries,
 	store.KindDeliveryCounts: func(bolt *bbolt.Tx, fn each) error {
 		return eachIn(bolt, bucketDeliveryCounts, func(key, record []byte) error {
-			counts, err := codec.Decode(record, codec.DeliveryCounts)
+			counts, err := rows.Decode(record, codec.DeliveryCounts)
 			if err != nil {
 				return err
 			}
-			return fn(key, codec.Encode(codec.DeliveryCounts, counts))
+			return fn(key, rows.Encode(codec.DeliveryCounts, counts))
 		})
 	},
 	store.KindIdempotency: dumpIdempotency,
@@ -120,35 +121,35 @@ func dumpEvents(bolt *bbolt.Tx, fn each) error {
 		if err != nil {
 			return err
 		}
-		return fn([]byte(e.ID), codec.Encode(codec.Event, e))
+		return fn([]byte(e.ID), rows.Encode(codec.Event, e))
 	}
 	err := eachIn(bolt, bucketDeliveries, func(id, shared []byte) error {
-		r, err := codec.Decode(shared, codec.Record)
+		r, err := rows.Decode(shared, codec.Record)
 		if err != nil || len(r.Body) == 0 {
 			return err
 		}
 		codec.Complete(&r.Delivery, string(id))
 		for ; key != nil && string(key) < r.EventID; key, record = own.Next() {
-			if err := put(codec.Decode(record, codec.Event)); err != nil {
+			if err := put(rows.Decode(record, codec.Event)); err != nil {
 				return err
 			}
 		}
 		return put(eventIn(&r), nil)
 	})
 	for ; key != nil && err == nil; key, record = own.Next() {
-		err = put(codec.Decode(record, codec.Event))
+		err = put(rows.Decode(record, codec.Event))
 	}
 	return err
 }
 
 func dumpDeliveries(bolt *bbolt.Tx, fn each) error {
 	return eachIn(bolt, bucketDeliveries, func(id, record []byte) error {
-		d, err := codec.Decode(record, codec.Bodyless)
+		d, err := rows.Decode(record, codec.Bodyless)
 		if err != nil {
 			return err
 		}
 		codec.Complete(&d, string(id))
-		return fn(id, codec.Encode(codec.Delivery, d))
+		return fn(id, rows.Encode(codec.Delivery, d))
 	})
 }
 
@@ -186,7 +187,7 @@ func keysAfter(b *bbolt.Bucket, after string) (keys []keptKey, err error) {
 	err = b.ForEachBucket(func(partition []byte) error {
 		return b.Bucket(partition).ForEach(func(place, record []byte) error {
 			if buf = keyOf(record, buf[:0]); buf == nil {
-				return codec.ErrRecord
+				return rows.ErrRecord
 			}
 			if string(buf) <= after || last != "" && string(buf) > last {
 				return nil

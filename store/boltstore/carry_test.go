@@ -11,6 +11,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // Idempotency records are read in the order of their keys, which they are not stored in,
@@ -37,7 +38,7 @@ func TestDumpIdempotency(t *testing.T) {
 			if kind != store.KindIdempotency {
 				return nil
 			}
-			r, err := codec.Decode(record, codec.IdempotencyRecord)
+			r, err := rows.Decode(record, codec.IdempotencyRecord)
 			if string(key) != "org_1\x00"+r.Key {
 				t.Errorf("the key %q has the record of %q", key, r.Key)
 			}
@@ -76,7 +77,7 @@ func TestDumpDamaged(t *testing.T) {
 	err = ReadFile(path, nil, func(s store.Source) error {
 		return s.Dump(context.Background(), func(store.Kind, []byte, []byte) error { return nil })
 	})
-	if !errors.Is(err, codec.ErrRecord) {
+	if !errors.Is(err, rows.ErrRecord) {
 		t.Error(err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store/boltstore/boltfile"
-	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // ErrOlderSchema is the cause of an error about a file that must first be
@@ -159,8 +159,8 @@ func (c *checker) get(bucket, key []byte) []byte {
 	return b.Get(key)
 }
 
-func readRecord[T any](c *checker, bucket, key, value []byte, fields func(*codec.Codec, *T)) T {
-	record, err := codec.Decode(value, fields)
+func readRecord[T any](c *checker, bucket, key, value []byte, fields func(*rows.Codec, *T)) T {
+	record, err := rows.Decode(value, fields)
 	if err != nil {
 		c.fault("%s %q: the record is damaged", bucket, key)
 	}

@@ -12,6 +12,7 @@ import (
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // wellKept holds a closed file to Check.
@@ -75,9 +76,9 @@ func loseKey(key string) func(*bbolt.Bucket) error {
 // addBody gives a delivery's record a body.
 func addBody(id string) func(*bbolt.Bucket) error {
 	return func(b *bbolt.Bucket) error {
-		r, err := codec.Decode(b.Get([]byte(id)), codec.Record)
+		r, err := rows.Decode(b.Get([]byte(id)), codec.Record)
 		r.Body = []byte("{}")
-		return errors.Join(err, b.Put([]byte(id), codec.Encode(codec.Record, r)))
+		return errors.Join(err, b.Put([]byte(id), rows.Encode(codec.Record, r)))
 	}
 }
 
@@ -103,7 +104,7 @@ func move(to string) func(*bbolt.Bucket) error {
 // disown puts another's session in place of the first.
 func disown(b *bbolt.Bucket) error {
 	key, _ := b.Cursor().First()
-	return b.Put(bytes.Clone(key), codec.Encode(codec.Session, store.Session{ID: "ses_x", UserID: "usr_zoe"}))
+	return b.Put(bytes.Clone(key), rows.Encode(codec.Session, store.Session{ID: "ses_x", UserID: "usr_zoe"}))
 }
 
 func inPartition(do func(*bbolt.Bucket) error) func(*bbolt.Bucket) error {
@@ -181,7 +182,7 @@ var damages = map[string]damage{
 	"an address too many":         {bucketAccountEmails, put([]byte("x@test.example"), []byte("usr_owner")), []string{"accountEmails: entries: 3, accounts with an address: 2"}},
 	"a session is lost":           {bucketSessions, lose, []string{`accounts "usr_owner": its session "ses_`, "is missing", "sessions: records: 0, in the accounts: 1"}},
 	"a session is spoiled":        {bucketSessions, spoil, []string{`sessions "ses_`, "the record is damaged"}},
-	"a session too many":          {bucketSessions, put([]byte("ses_x"), codec.Encode(codec.Session, store.Session{ID: "ses_x", UserID: "usr_owner"})), []string{"sessions: records: 2, in the accounts: 1"}},
+	"a session too many":          {bucketSessions, put([]byte("ses_x"), rows.Encode(codec.Session, store.Session{ID: "ses_x", UserID: "usr_owner"})), []string{"sessions: records: 2, in the accounts: 1"}},
 	"a session of another":        {bucketSessions, disown, []string{`sessions "ses_`, `holds the session "ses_x" of "usr_zoe"`}},
 	"a link is spoiled":           {bucketSignInLinks, spoil, []string{`signInLinks "sil_`, "the record is damaged"}},
 	"a link elsewhere":            {bucketSignInLinks, move("sil_x"), []string{`signInLinks "sil_x": holds the link "sil_`}},
@@ -190,7 +191,7 @@ var damages = map[string]damage{
 }
 
 func putEvent(id, delivery string) func(*bbolt.Bucket) error {
-	return put([]byte(id), codec.Encode(codec.Event, store.Event{ID: id, OrgID: testOrg, Deliveries: []string{delivery}}))
+	return put([]byte(id), rows.Encode(codec.Event, store.Event{ID: id, OrgID: testOrg, Deliveries: []string{delivery}}))
 }
 
 // TestCheckNotices does every damage to a file of its own. What is found is reported

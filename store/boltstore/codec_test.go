@@ -11,6 +11,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -32,7 +33,7 @@ func TestRoundTrip(t *testing.T) {
 func TestTimesAreKeptToTheMillisecond(t *testing.T) {
 	fine := someTime.Add(999_999).In(time.FixedZone("elsewhere", 3600))
 	org := store.Org{CreatedAt: fine}
-	read, err := codec.Decode(codec.Encode(codec.Org, org), codec.Org)
+	read, err := rows.Decode(rows.Encode(codec.Org, org), codec.Org)
 	must(t, err)
 	if want := fine.UTC().Truncate(time.Millisecond); read.CreatedAt != want {
 		t.Errorf("%v is read as %v", fine, read.CreatedAt)
@@ -64,7 +65,7 @@ func TestOlderRecord(t *testing.T) {
 			for end := range record {
 				value, err := k.decode(record[:end])
 				if err != nil {
-					if !errors.Is(err, codec.ErrRecord) {
+					if !errors.Is(err, rows.ErrRecord) {
 						t.Fatal(err)
 					}
 					continue
@@ -111,7 +112,7 @@ func isStored(of reflect.Type, field int) bool {
 
 func TestNewerRecordIsNotTakenForWhole(t *testing.T) {
 	for _, k := range kinds {
-		if _, err := k.decode(append(k.encode(k.samples[0]), 0)); !errors.Is(err, codec.ErrRecord) {
+		if _, err := k.decode(append(k.encode(k.samples[0]), 0)); !errors.Is(err, rows.ErrRecord) {
 			t.Errorf("%s: a byte too many: %v", k.bucket, err)
 		}
 	}
@@ -128,7 +129,7 @@ func TestPlaceInRecord(t *testing.T) {
 			t.Errorf("%s: the place is %q, not %q, the body %q; %v", state, place, placeOf(&d), body, err)
 		}
 	}
-	if _, _, err := headOf("whd_1", []byte{5, 'a'}); !errors.Is(err, codec.ErrRecord) {
+	if _, _, err := headOf("whd_1", []byte{5, 'a'}); !errors.Is(err, rows.ErrRecord) {
 		t.Errorf("of a damaged record: %v", err)
 	}
 }
@@ -146,7 +147,7 @@ func FuzzDecode(f *testing.F) {
 		k := kinds[int(which)%len(kinds)]
 		value, err := k.decode(record)
 		if err != nil {
-			if !errors.Is(err, codec.ErrRecord) {
+			if !errors.Is(err, rows.ErrRecord) {
 				t.Errorf("another error: %v", err)
 			}
 			return

@@ -12,6 +12,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 var deliveries = table[codec.DeliveryRecord]{bucket: bucketDeliveries, noun: "delivery", fields: codec.Record}
@@ -34,7 +35,7 @@ func readDelivery(b *bbolt.Bucket, id string) (store.Delivery, error) {
 	if record == nil {
 		return store.Delivery{}, deliveries.missing()
 	}
-	d, err := codec.Decode(record, codec.Bodyless)
+	d, err := rows.Decode(record, codec.Bodyless)
 	codec.Complete(&d, id)
 	return d, storageFault(err)
 }
@@ -290,7 +291,7 @@ func (c *checker) eventOf(d *codec.DeliveryRecord) {
 		c.fault("deliveries %q: its event %q is missing", d.ID, d.EventID)
 		return
 	}
-	if e, err := codec.Decode(record, codec.Event); err == nil && !slices.Contains(e.Deliveries, d.ID) {
+	if e, err := rows.Decode(record, codec.Event); err == nil && !slices.Contains(e.Deliveries, d.ID) {
 		c.fault("deliveries %q: its event %q does not name it", d.ID, d.EventID)
 	}
 }

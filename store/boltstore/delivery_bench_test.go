@@ -9,6 +9,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // BenchmarkPutDelivery is what an outcome writes of its delivery, which moves from
@@ -68,7 +69,7 @@ func BenchmarkPlace(b *testing.B) {
 	b.Run("read whole", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			whole, err := codec.Decode(record, codec.Record)
+			whole, err := rows.Decode(record, codec.Record)
 			must(b, err)
 			placeOf(&whole.Delivery)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 var deliveryCounts = table[store.DeliveryCounts]{bucket: bucketDeliveryCounts, fields: codec.DeliveryCounts}
@@ -47,14 +48,14 @@ func (t *tx) addCounts(all []counted) error {
 	for i := 0; i < len(all); {
 		key := all[i].key
 		old := b.Get(key)
-		sum, damaged := codec.Decode(old, codec.DeliveryCounts)
+		sum, damaged := rows.Decode(old, codec.DeliveryCounts)
 		for ; i < len(all) && bytes.Equal(all[i].key, key); i++ {
 			sum.Add(all[i].counts)
 		}
 		if damaged != nil {
 			continue
 		}
-		if err := t.replace(b, key, old, codec.Encode(codec.DeliveryCounts, sum)); err != nil {
+		if err := t.replace(b, key, old, rows.Encode(codec.DeliveryCounts, sum)); err != nil {
 			return err
 		}
 	}
@@ -67,7 +68,7 @@ func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint u
 	}
 	var damaged error
 	t.eachCounts(orgID, hoursOf(from), func(hours uint64, key, record []byte) bool {
-		n, err := codec.Decode(record, codec.DeliveryCounts)
+		n, err := rows.Decode(record, codec.DeliveryCounts)
 		if damaged = err; err != nil {
 			return false
 		}

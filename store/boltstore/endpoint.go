@@ -6,6 +6,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 var endpoints = table[store.Endpoint]{bucket: bucketEndpoints, noun: "webhook endpoint", fields: codec.Endpoint, secrets: codec.SecretsOfEndpoint}
@@ -39,7 +40,7 @@ func (t *tx) Endpoints(orgID string) (list []store.Endpoint, err error) {
 	prefix := orgKey(orgID, "")
 	c := t.bolt.Bucket(bucketEndpoints).Cursor()
 	for key, record := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, record = c.Next() {
-		e, err := codec.Decode(record, codec.Endpoint)
+		e, err := rows.Decode(record, codec.Endpoint)
 		if err != nil {
 			return nil, storageFault(err)
 		}

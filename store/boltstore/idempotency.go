@@ -10,6 +10,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // partitionSpan is the time span of one partition of the idempotency records: a
@@ -52,7 +53,7 @@ func (t *tx) recordAt(at keyPlace, key []byte) (r store.IdempotencyRecord, err e
 		return r, nil
 	}
 	if record := partition.Get(at.key(key)); record != nil {
-		return codec.Decode(record, codec.IdempotencyRecord)
+		return rows.Decode(record, codec.IdempotencyRecord)
 	}
 	return r, nil
 }
@@ -78,7 +79,7 @@ func (t *tx) AddIdempotencyRecord(r store.IdempotencyRecord) error {
 		partition.FillPercent = fillPercent
 		key = numberKey(uint64(position))
 	}
-	return t.insert(partition, key, codec.Encode(codec.IdempotencyRecord, r))
+	return t.insert(partition, key, rows.Encode(codec.IdempotencyRecord, r))
 }
 
 func (t *tx) partition(number uint64) (*bbolt.Bucket, error) {
@@ -131,7 +132,7 @@ func (t *tx) IdempotencyKeys(orgID, after string, limit int) (keys []string, las
 				return keys, last, nil
 			}
 			if k = keyOf(record, k[:0]); k == nil {
-				return nil, "", storageFault(codec.ErrRecord)
+				return nil, "", storageFault(rows.ErrRecord)
 			}
 			if bytes.HasPrefix(k, prefix) {
 				keys = append(keys, string(k[len(prefix):]))

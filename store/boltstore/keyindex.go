@@ -16,6 +16,7 @@ import (
 	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/codec"
 	"teamdata/store/engine"
+	"teamdata/store/rows"
 )
 
 // maxIndexed is the maximum number of records in the index, which takes up to 21
@@ -259,7 +260,7 @@ func (t *tx) keyEntries(partition uint64, from uint32, entries []keyEntry) ([]ke
 	for record := b.Get(key); key != nil && len(entries) < cap(entries); key, record = c.Prev() {
 		position, ok := positionOf(key)
 		if k = keyOf(record, k[:0]); k == nil || !ok {
-			return entries, codec.ErrRecord
+			return entries, rows.ErrRecord
 		}
 		entries = append(entries, keyEntry{t.s.keys.hash(k), position})
 	}

@@ -16,7 +16,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
-	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // LimitKeys limits the index of a Store that was just opened.
@@ -335,7 +335,7 @@ func TestDamagedKeys(t *testing.T) {
 	}
 	for _, key := range []string{"a", "b", "new"} {
 		err := f.Update(bg, store.All, once(key, new(bool)))
-		if store.CodeOf(err) != store.CodeUnavailable || !errors.Is(err, codec.ErrRecord) {
+		if store.CodeOf(err) != store.CodeUnavailable || !errors.Is(err, rows.ErrRecord) {
 			t.Errorf("%s: %v", key, err)
 		}
 	}

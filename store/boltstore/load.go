@@ -10,6 +10,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // Load writes the records in many transactions: it is for a file that nobody uses
@@ -102,7 +103,7 @@ var loads = map[store.Kind]func(l *loader, key, record []byte) error{
 }
 
 func loadMember(l *loader, key, record []byte) error {
-	m, err := codec.Decode(record, codec.Member)
+	m, err := rows.Decode(record, codec.Member)
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func loadMember(l *loader, key, record []byte) error {
 }
 
 func loadAPIKey(l *loader, key, record []byte) error {
-	k, err := codec.Decode(record, codec.APIKey)
+	k, err := rows.Decode(record, codec.APIKey)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func loadAPIKey(l *loader, key, record []byte) error {
 }
 
 func loadReplayJob(l *loader, key, record []byte) error {
-	j, err := codec.Decode(record, codec.ReplayJob)
+	j, err := rows.Decode(record, codec.ReplayJob)
 	if err != nil {
 		return err
 	}
@@ -137,13 +138,13 @@ func loadReplayJob(l *loader, key, record []byte) error {
 
 func loadEndpointNumber(l *loader, _, last []byte) error {
 	if len(last) != 8 {
-		return codec.ErrRecord
+		return rows.ErrRecord
 	}
 	return l.bucket(bucketEndpoints).SetSequence(binary.BigEndian.Uint64(last))
 }
 
 func loadEndpoint(l *loader, key, record []byte) error {
-	e, err := codec.Decode(record, codec.Endpoint)
+	e, err := rows.Decode(record, codec.Endpoint)
 	if err != nil {
 		return err
 	}
@@ -152,14 +153,14 @@ func loadEndpoint(l *loader, key, record []byte) error {
 
 // loadDelivery lets a short event share the record of its only delivery.
 func loadDelivery(l *loader, key, record []byte) error {
-	d, err := codec.Decode(record, codec.Delivery)
+	d, err := rows.Decode(record, codec.Delivery)
 	if err != nil {
 		return err
 	}
 	codec.Complete(&d, string(key))
 	r := codec.DeliveryRecord{Delivery: d}
 	own, events := []byte(d.EventID), l.bucket(bucketEvents)
-	e, err := codec.Decode(events.Get(own), codec.Event)
+	e, err := rows.Decode(events.Get(own), codec.Event)
 	if err != nil {
 		return err
 	}
@@ -177,7 +178,7 @@ func loadDelivery(l *loader, key, record []byte) error {
 
 // loadIdempotency writes a record as [tx.AddIdempotencyRecord] does.
 func loadIdempotency(l *loader, key, record []byte) error {
-	r, err := codec.Decode(record, codec.IdempotencyRecord)
+	r, err := rows.Decode(record, codec.IdempotencyRecord)
 	if err != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func loadIdempotency(l *loader, key, record []byte) error {
 }
 
 func loadAccount(l *loader, key, record []byte) error {
-	a, err := codec.Decode(record, codec.Account)
+	a, err := rows.Decode(record, codec.Account)
 	if err != nil {
 		return err
 	}

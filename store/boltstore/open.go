@@ -11,8 +11,8 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store/boltstore/boltfile"
-	"teamdata/store/codec"
 	"teamdata/store/engine"
+	"teamdata/store/rows"
 )
 
 // Open opens or creates the data file at path. Its errors are one line for the
@@ -26,7 +26,7 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func open(path string, o Options) (*Store, error) {
-	s := &Store{clock: o.Now, tests: o.ForTests, before: o.BeforeCommit, seal: sealing{codec.Sealing{Sealer: o.Sealer}}}
+	s := &Store{clock: o.Now, tests: o.ForTests, before: o.BeforeCommit, seal: sealing{rows.Sealing{Sealer: o.Sealer}}}
 	if s.clock == nil {
 		s.clock = time.Now
 	}

@@ -6,6 +6,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 	"teamdata/store/storetest"
 )
 
@@ -17,12 +18,12 @@ type kind struct {
 	decode  func(record []byte) (value any, err error)
 }
 
-func kindOf[T any](bucket []byte, fields func(*codec.Codec, *T)) kind {
+func kindOf[T any](bucket []byte, fields func(*rows.Codec, *T)) kind {
 	k := kind{
 		bucket: bucket,
-		encode: func(value any) []byte { return codec.Encode(fields, *value.(*T)) },
+		encode: func(value any) []byte { return rows.Encode(fields, *value.(*T)) },
 		decode: func(record []byte) (any, error) {
-			value, err := codec.Decode(record, fields)
+			value, err := rows.Decode(record, fields)
 			return &value, err
 		},
 	}

@@ -8,11 +8,11 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store/boltstore/boltfile"
-	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
-// Sealer protects the secrets in a file, see [codec.Sealer].
-type Sealer = codec.Sealer
+// Sealer protects the secrets in a file, see [rows.Sealer].
+type Sealer = rows.Sealer
 
 // sealCheck is stored sealed under keySeal in a sealed file, to detect a wrong
 // key.
@@ -24,7 +24,7 @@ var (
 )
 
 // sealing is how a file stores its secrets.
-type sealing struct{ codec.Sealing }
+type sealing struct{ rows.Sealing }
 
 // check reports whether a file is sealed. A file sealed with another key is an
 // error.
@@ -54,7 +54,7 @@ func (s sealing) check(db *bbolt.DB) (sealed bool, err error) {
 // seals nor migrates the file.
 func CheckKey(path string, key Sealer) (sealed bool, err error) {
 	err = boltfile.Read(path, func(db *bbolt.DB) (err error) {
-		sealed, err = sealing{codec.Sealing{Sealer: key}}.check(db)
+		sealed, err = sealing{rows.Sealing{Sealer: key}}.check(db)
 		return err
 	})
 	return sealed, err

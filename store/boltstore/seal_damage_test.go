@@ -10,6 +10,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // behindItsBack changes the file beside the writer. A commit of the writer makes Views
@@ -25,12 +26,12 @@ func (f *fixture) changeRecord(id string, change func(*store.Endpoint)) {
 	f.Helper()
 	f.behindItsBack(func(bolt *bbolt.Tx) error {
 		b, key := bolt.Bucket(bucketEndpoints), orgKey(testOrg, id)
-		e, err := codec.Decode(b.Get(key), codec.Endpoint)
+		e, err := rows.Decode(b.Get(key), codec.Endpoint)
 		if err != nil {
 			return err
 		}
 		change(&e)
-		return b.Put(key, codec.Encode(codec.Endpoint, e))
+		return b.Put(key, rows.Encode(codec.Endpoint, e))
 	})
 }
 
@@ -44,7 +45,7 @@ func (f *fixture) record(id string) (e store.Endpoint) {
 // isDamage holds an error to a fault of the storage that names the place.
 func isDamage(t *testing.T, what string, err error, place string) {
 	t.Helper()
-	if store.CodeOf(err) != store.CodeUnavailable || !errors.Is(err, codec.ErrRecord) {
+	if store.CodeOf(err) != store.CodeUnavailable || !errors.Is(err, rows.ErrRecord) {
 		t.Errorf("%s: %v", what, err)
 		return
 	}
@@ -114,10 +115,10 @@ func TestMovedPassword(t *testing.T) {
 	f.addSecrets()
 	f.behindItsBack(func(bolt *bbolt.Tx) error {
 		b := bolt.Bucket(bucketAccounts)
-		a, err := codec.Decode(b.Get([]byte("usr_ada")), codec.Account)
+		a, err := rows.Decode(b.Get([]byte("usr_ada")), codec.Account)
 		must(t, err)
 		a.UserID = "usr_bob"
-		return b.Put([]byte("usr_bob"), codec.Encode(codec.Account, a))
+		return b.Put([]byte("usr_bob"), rows.Encode(codec.Account, a))
 	})
 	f.view(func(tx store.Tx) error {
 		_, err := tx.Account("usr_bob")

@@ -7,15 +7,15 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
-	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // table is a bucket whose values are records of one kind.
 type table[T any] struct {
 	bucket  []byte
-	noun    string                       // in: There is no such …
-	fields  func(*codec.Codec, *T)       // in record order; new ones go to the end
-	secrets func(*T) []codec.SecretField // the sealed fields; nil: none
+	noun    string                 // in: There is no such …
+	fields  func(*rows.Codec, *T)  // in record order; new ones go to the end
+	secrets func(*T) []rows.Secret // the sealed fields; nil: none
 }
 
 // get reads a record. notFound: there is none.
@@ -33,7 +33,7 @@ func (b table[T]) sealed(t *tx, key []byte) (record T, err error) {
 	if value == nil {
 		return record, b.missing()
 	}
-	record, err = codec.Decode(value, b.fields)
+	record, err = rows.Decode(value, b.fields)
 	return record, storageFault(err)
 }
 
@@ -49,7 +49,7 @@ func (b table[T]) missing() error {
 
 // put adds or replaces a record.
 func (b table[T]) put(t *tx, key []byte, record T) error {
-	return t.put(t.bucket(b.bucket), key, codec.Encode(b.fields, b.seal(t.s.seal, key, record)))
+	return t.put(t.bucket(b.bucket), key, rows.Encode(b.fields, b.seal(t.s.seal, key, record)))
 }
 
 // seal returns a record as it is stored.
@@ -64,7 +64,7 @@ func (b table[T]) seal(s sealing, key []byte, record T) T {
 
 // insert adds a record under an unused key.
 func (b table[T]) insert(t *tx, key []byte, record T) error {
-	return t.insert(t.bucket(b.bucket), key, codec.Encode(b.fields, record))
+	return t.insert(t.bucket(b.bucket), key, rows.Encode(b.fields, record))
 }
 
 func (b table[T]) delete(t *tx, key []byte) error { return t.delete(t.bucket(b.bucket), key) }
@@ -80,7 +80,7 @@ func (b table[T]) list(t *tx, after string, limit int) (list []T, err error) {
 		key, value = c.Next()
 	}
 	for ; key != nil && len(list) < limit; key, value = c.Next() {
-		record, err := codec.Decode(value, b.fields)
+		record, err := rows.Decode(value, b.fields)
 		if err != nil {
 			return nil, storageFault(err)
 		}
@@ -104,11 +104,11 @@ func (b table[T]) check(c *checker, fn func(key []byte, record *T)) int {
 func (b table[T]) sealAll(s sealing, bolt *bbolt.Tx) error {
 	bucket := bolt.Bucket(b.bucket)
 	for _, key := range allKeys(bucket) {
-		record, err := codec.Decode(bucket.Get(key), b.fields)
+		record, err := rows.Decode(bucket.Get(key), b.fields)
 		if err != nil {
 			return &boltfile.Error{Text: fmt.Sprintf("can't be sealed, for its record %s %q is damaged", b.bucket, key), Advice: "put back a backup"}
 		}
-		if err := bucket.Put(key, codec.Encode(b.fields, b.seal(s, key, record))); err != nil {
+		if err := bucket.Put(key, rows.Encode(b.fields, b.seal(s, key, record))); err != nil {
 			return err
 		}
 	}

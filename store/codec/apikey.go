@@ -1,19 +1,22 @@
 package codec
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/rows"
+)
 
 // APIKey codes the fields of a record in their order; new ones go to the end.
-func APIKey(c *Codec, k *store.APIKey) {
-	c.text(&k.ID)
-	c.text(&k.OrgID)
-	c.text(&k.Name)
-	c.hash((*[32]byte)(&k.SecretHash))
-	small(c, &k.Scopes)
-	c.text(&k.CreatedBy)
-	c.time(&k.CreatedAt)
-	c.time(&k.ExpiresAt)
-	c.time(&k.RevokedAt)
+func APIKey(c *rows.Codec, k *store.APIKey) {
+	c.Text(&k.ID)
+	c.Text(&k.OrgID)
+	c.Text(&k.Name)
+	c.Hash((*[32]byte)(&k.SecretHash))
+	rows.Small(c, &k.Scopes)
+	c.Text(&k.CreatedBy)
+	c.Time(&k.CreatedAt)
+	c.Time(&k.ExpiresAt)
+	c.Time(&k.RevokedAt)
 }
 
 // KeyUse codes the fields of a record in their order; new ones go to the end.
-func KeyUse(c *Codec, u *store.KeyUse) { c.time(&u.LastUsedAt) }
+func KeyUse(c *rows.Codec, u *store.KeyUse) { c.Time(&u.LastUsedAt) }

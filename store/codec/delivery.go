@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"teamdata/store"
+	"teamdata/store/rows"
 )
 
 // DeliveryRecord is a delivery as it is stored: under its id, and with the body of
@@ -15,41 +16,41 @@ type DeliveryRecord struct {
 }
 
 // Record codes a delivery with the body of its event.
-func Record(c *Codec, r *DeliveryRecord) {
-	c.bytes(&r.Body)
+func Record(c *rows.Codec, r *DeliveryRecord) {
+	c.Bytes(&r.Body)
 	Delivery(c, &r.Delivery)
 }
 
 // Delivery codes a delivery without its id, which is the key.
-func Delivery(c *Codec, d *store.Delivery) {
+func Delivery(c *rows.Codec, d *store.Delivery) {
 	deliveryHead(c, d)
-	c.text(&d.EventType)
-	list(c, &d.History, func(c *Codec, a *store.Attempt) { inner(c, attemptFields, a) })
+	c.Text(&d.EventType)
+	rows.List(c, &d.History, func(c *rows.Codec, a *store.Attempt) { rows.Inner(c, attemptFields, a) })
 }
 
 // deliveryHead codes the first fields of a delivery, up to those that determine
 // its place in its endpoint's lists.
-func deliveryHead(c *Codec, d *store.Delivery) {
-	c.text(&d.EventID)
-	c.text(&d.OrgID)
-	c.text(&d.EndpointID)
-	c.number(&d.EndpointNumber)
-	small(c, &d.State)
-	c.int(&d.Attempts)
-	c.time(&d.CreatedAt)
-	c.time(&d.FirstAttemptAt)
-	c.time(&d.DueAt)
-	c.time(&d.FinishedAt)
+func deliveryHead(c *rows.Codec, d *store.Delivery) {
+	c.Text(&d.EventID)
+	c.Text(&d.OrgID)
+	c.Text(&d.EndpointID)
+	c.Number(&d.EndpointNumber)
+	rows.Small(c, &d.State)
+	c.Int(&d.Attempts)
+	c.Time(&d.CreatedAt)
+	c.Time(&d.FirstAttemptAt)
+	c.Time(&d.DueAt)
+	c.Time(&d.FinishedAt)
 }
 
-func attemptFields(c *Codec, a *store.Attempt) {
-	c.time(&a.StartedAt)
-	c.after(a.StartedAt, &a.EndedAt)
-	c.int(&a.Status)
-	c.flag(&a.TimedOut)
-	c.text(&a.Reason)
-	c.bytes(&a.Answer)
-	c.time(&a.NextAt)
+func attemptFields(c *rows.Codec, a *store.Attempt) {
+	c.Time(&a.StartedAt)
+	c.After(a.StartedAt, &a.EndedAt)
+	c.Int(&a.Status)
+	c.Flag(&a.TimedOut)
+	c.Text(&a.Reason)
+	c.Bytes(&a.Answer)
+	c.Time(&a.NextAt)
 }
 
 // firstOf returns the id of the event whose [store.FirstDelivery] has an id.
@@ -62,7 +63,7 @@ func EncodeDelivery(r DeliveryRecord) []byte {
 	if r.EventID == firstOf(r.ID) {
 		r.EventID = ""
 	}
-	return Encode(Record, r)
+	return rows.Encode(Record, r)
 }
 
 // Complete adds to a delivery what its record leaves out.
@@ -73,8 +74,8 @@ func Complete(d *store.Delivery, id string) {
 }
 
 // Bodyless reads a Record's delivery, and skips the body.
-func Bodyless(c *Codec, d *store.Delivery) {
-	c.next()
+func Bodyless(c *rows.Codec, d *store.Delivery) {
+	c.Raw()
 	Delivery(c, d)
 }
 
@@ -82,10 +83,8 @@ func Bodyless(c *Codec, d *store.Delivery) {
 // place in its endpoint's lists, and returns the record's body, without reading
 // more of it or copying it.
 func Head(record []byte, d *store.Delivery) (body []byte, err error) {
-	c := Codec{buf: record, reading: true, skipping: true}
-	body = c.next()
-	if deliveryHead(&c, d); c.broken {
-		return nil, ErrRecord
-	}
-	return body, nil
+	c := rows.HeadOf(record)
+	body = c.Raw()
+	deliveryHead(&c, d)
+	return body, c.Err()
 }

@@ -1,13 +1,16 @@
 package codec
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/rows"
+)
 
 // DeliveryCounts codes the fields of a record in their order; new ones go to the end.
-func DeliveryCounts(c *Codec, n *store.DeliveryCounts) {
-	c.int(&n.Acknowledged)
-	c.int(&n.Retrying)
-	c.int(&n.Failed)
+func DeliveryCounts(c *rows.Codec, n *store.DeliveryCounts) {
+	c.Int(&n.Acknowledged)
+	c.Int(&n.Retrying)
+	c.Int(&n.Failed)
 	for i := range n.Latency {
-		c.int(&n.Latency[i])
+		c.Int(&n.Latency[i])
 	}
 }

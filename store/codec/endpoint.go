@@ -1,26 +1,29 @@
 package codec
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/rows"
+)
 
 // Endpoint codes the fields of a record in their order; new ones go to the end.
-func Endpoint(c *Codec, e *store.Endpoint) {
-	c.number(&e.Number)
-	c.text(&e.ID)
-	c.text(&e.OrgID)
-	c.text(&e.URL)
-	c.text(&e.Description)
-	c.texts(&e.Events)
-	c.text(&e.Secret)
-	c.time(&e.CreatedAt)
-	c.time(&e.DisabledAt)
-	c.text(&e.OldSecret)
-	c.time(&e.OldSecretUntil)
-	c.text(&e.DisabledBy)
-	c.text(&e.DisabledReason)
-	c.time(&e.VerifiedAt)
+func Endpoint(c *rows.Codec, e *store.Endpoint) {
+	c.Number(&e.Number)
+	c.Text(&e.ID)
+	c.Text(&e.OrgID)
+	c.Text(&e.URL)
+	c.Text(&e.Description)
+	c.Texts(&e.Events)
+	c.Text(&e.Secret)
+	c.Time(&e.CreatedAt)
+	c.Time(&e.DisabledAt)
+	c.Text(&e.OldSecret)
+	c.Time(&e.OldSecretUntil)
+	c.Text(&e.DisabledBy)
+	c.Text(&e.DisabledReason)
+	c.Time(&e.VerifiedAt)
 }
 
 // SecretsOfEndpoint returns the fields that are sealed.
-func SecretsOfEndpoint(e *store.Endpoint) []SecretField {
-	return []SecretField{{"secret", &e.Secret}, {"oldSecret", &e.OldSecret}}
+func SecretsOfEndpoint(e *store.Endpoint) []rows.Secret {
+	return []rows.Secret{{Name: "secret", Text: &e.Secret}, {Name: "oldSecret", Text: &e.OldSecret}}
 }

@@ -1,24 +1,27 @@
 package codec
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/rows"
+)
 
 // IdempotencyRecord codes the fields of a record in their order; new ones go to the end.
-func IdempotencyRecord(c *Codec, r *store.IdempotencyRecord) {
-	c.text(&r.OrgID)
-	c.text(&r.Key)
-	c.hash((*[32]byte)(&r.Fingerprint))
-	c.time(&r.FirstUse)
-	c.int(&r.Answer.Status)
-	c.text(&r.Answer.ContentType)
-	c.bytes(&r.Answer.Body)
+func IdempotencyRecord(c *rows.Codec, r *store.IdempotencyRecord) {
+	c.Text(&r.OrgID)
+	c.Text(&r.Key)
+	c.Hash((*[32]byte)(&r.Fingerprint))
+	c.Time(&r.FirstUse)
+	c.Int(&r.Answer.Status)
+	c.Text(&r.Answer.ContentType)
+	c.Bytes(&r.Answer.Body)
 }
 
 // KeyOf returns the org id and key of an idempotency record, without copying them;
 // none if it is damaged.
 func KeyOf(record []byte) (org, key []byte) {
-	c := Codec{buf: record, reading: true}
-	org, key = c.next(), c.next()
-	if c.broken {
+	c := rows.HeadOf(record)
+	org, key = c.Raw(), c.Raw()
+	if c.Err() != nil {
 		return nil, nil
 	}
 	return org, key

@@ -1,10 +1,13 @@
 package codec
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/rows"
+)
 
 // Instructions codes the fields of a record in their order; new ones go to the end.
-func Instructions(c *Codec, i *store.Instructions) {
-	c.text(&i.Text)
-	c.flag(&i.Set)
-	c.time(&i.UpdatedAt)
+func Instructions(c *rows.Codec, i *store.Instructions) {
+	c.Text(&i.Text)
+	c.Flag(&i.Set)
+	c.Time(&i.UpdatedAt)
 }

@@ -1,14 +1,17 @@
 package codec
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/rows"
+)
 
 // Member codes the fields of a record in their order; new ones go to the end.
-func Member(c *Codec, m *store.Member) {
-	c.text(&m.OrgID)
-	c.text(&m.ID)
-	c.text(&m.UserID)
-	c.text(&m.Role)
-	c.text(&m.Name)
-	c.text(&m.Email)
-	c.time(&m.CreatedAt)
+func Member(c *rows.Codec, m *store.Member) {
+	c.Text(&m.OrgID)
+	c.Text(&m.ID)
+	c.Text(&m.UserID)
+	c.Text(&m.Role)
+	c.Text(&m.Name)
+	c.Text(&m.Email)
+	c.Time(&m.CreatedAt)
 }

@@ -1,12 +1,15 @@
 package codec
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/rows"
+)
 
 // OperatorToken codes the fields of a record in their order; new ones go to the end.
-func OperatorToken(c *Codec, o *store.OperatorToken) {
-	c.text(&o.ID)
-	c.text(&o.Name)
-	c.hash((*[32]byte)(&o.SecretHash))
-	c.time(&o.CreatedAt)
-	c.time(&o.ExpiresAt)
+func OperatorToken(c *rows.Codec, o *store.OperatorToken) {
+	c.Text(&o.ID)
+	c.Text(&o.Name)
+	c.Hash((*[32]byte)(&o.SecretHash))
+	c.Time(&o.CreatedAt)
+	c.Time(&o.ExpiresAt)
 }

@@ -1,37 +1,40 @@
 package codec
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/rows"
+)
 
 // ReplayJob codes the fields of a record in their order; new ones go to the end.
-func ReplayJob(c *Codec, j *store.ReplayJob) {
-	c.text(&j.ID)
-	c.text(&j.OrgID)
-	c.text(&j.ActorID)
+func ReplayJob(c *rows.Codec, j *store.ReplayJob) {
+	c.Text(&j.ID)
+	c.Text(&j.OrgID)
+	c.Text(&j.ActorID)
 	deliveryFilter(c, &j.Filter)
-	c.texts(&j.Deliveries)
-	c.int(&j.Total)
-	c.flag(&j.More)
-	small(c, &j.State)
-	c.int(&j.Done)
+	c.Texts(&j.Deliveries)
+	c.Int(&j.Total)
+	c.Flag(&j.More)
+	rows.Small(c, &j.State)
+	c.Int(&j.Done)
 	replayPosition(c, &j.At)
-	c.time(&j.CreatedAt)
-	c.time(&j.FinishedAt)
+	c.Time(&j.CreatedAt)
+	c.Time(&j.FinishedAt)
 }
 
-func deliveryFilter(c *Codec, f *store.DeliveryFilter) {
-	c.text(&f.Endpoint)
-	c.text(&f.State)
-	c.text(&f.Type)
-	c.text(&f.Status)
-	c.time(&f.Since)
-	c.time(&f.Until)
-	c.text(&f.Query)
+func deliveryFilter(c *rows.Codec, f *store.DeliveryFilter) {
+	c.Text(&f.Endpoint)
+	c.Text(&f.State)
+	c.Text(&f.Type)
+	c.Text(&f.Status)
+	c.Time(&f.Since)
+	c.Time(&f.Until)
+	c.Text(&f.Query)
 }
 
-func replayPosition(c *Codec, at *store.ReplayPosition) {
-	c.text(&at.Endpoint)
-	small(c, &at.List)
-	c.number(&at.After.Ms)
-	c.text(&at.After.ID)
-	c.int(&at.Index)
+func replayPosition(c *rows.Codec, at *store.ReplayPosition) {
+	c.Text(&at.Endpoint)
+	rows.Small(c, &at.List)
+	c.Number(&at.After.Ms)
+	c.Text(&at.After.ID)
+	c.Int(&at.Index)
 }

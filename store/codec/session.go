@@ -1,14 +1,17 @@
 package codec
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/rows"
+)
 
 // Session codes the fields of a record in their order; new ones go to the end.
-func Session(c *Codec, s *store.Session) {
-	c.text(&s.ID)
-	c.text(&s.UserID)
-	c.hash((*[32]byte)(&s.SecretHash))
-	c.text(&s.UserAgent)
-	c.time(&s.CreatedAt)
-	c.time(&s.LastSeenAt)
+func Session(c *rows.Codec, s *store.Session) {
+	c.Text(&s.ID)
+	c.Text(&s.UserID)
+	c.Hash((*[32]byte)(&s.SecretHash))
+	c.Text(&s.UserAgent)
+	c.Time(&s.CreatedAt)
+	c.Time(&s.LastSeenAt)
 	portal(c, &s.Portal)
 }

@@ -1,13 +1,16 @@
 package codec
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/rows"
+)
 
 // SignInLink codes the fields of a record in their order; new ones go to the end.
-func SignInLink(c *Codec, l *store.SignInLink) {
-	c.text(&l.ID)
-	c.text(&l.UserID)
-	c.hash((*[32]byte)(&l.SecretHash))
-	c.time(&l.CreatedAt)
-	c.time(&l.ExpiresAt)
+func SignInLink(c *rows.Codec, l *store.SignInLink) {
+	c.Text(&l.ID)
+	c.Text(&l.UserID)
+	c.Hash((*[32]byte)(&l.SecretHash))
+	c.Time(&l.CreatedAt)
+	c.Time(&l.ExpiresAt)
 	portal(c, &l.Portal)
 }

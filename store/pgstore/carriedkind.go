@@ -7,6 +7,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // carriedKind is how the records of a store.Kind are read from the tables and written to
@@ -79,7 +80,7 @@ func (r records[T]) carried() *carriedKind {
 	k := r.table.carried()
 	if r.made != nil {
 		k.values = func(record []byte) (row, error) {
-			value, err := codec.Decode(record, r.fields)
+			value, err := rows.Decode(record, r.fields)
 			return append(r.made(&value), record), err
 		}
 	}
@@ -87,10 +88,10 @@ func (r records[T]) carried() *carriedKind {
 }
 
 // recoded encodes a record anew.
-func recoded[T any](fields func(*codec.Codec, *T)) func([]byte) ([]byte, error) {
+func recoded[T any](fields func(*rows.Codec, *T)) func([]byte) ([]byte, error) {
 	return func(kept []byte) ([]byte, error) {
-		record, err := codec.Decode(kept, fields)
-		return codec.Encode(fields, record), err
+		record, err := rows.Decode(kept, fields)
+		return rows.Encode(fields, record), err
 	}
 }
 
@@ -103,7 +104,7 @@ var lastRemoved = &carriedKind{
 	values: func(record []byte) (row, error) {
 		_, position, _ := bytes.Cut(record, []byte{0})
 		if len(position) < 8 {
-			return nil, codec.ErrRecord
+			return nil, rows.ErrRecord
 		}
 		return row{position[:8], position[8:]}, nil
 	},
@@ -113,10 +114,10 @@ var carriedCounts = &carriedKind{
 	key: []column{number("hour"), text("org_id"), number("endpoint")}, table: deliveryCounts.name, columns: "hour, org_id, endpoint, counts",
 	query: "SELECT hour, org_id, endpoint, counts FROM delivery_counts ORDER BY hour, org_id, endpoint",
 	record: func(kept []byte) ([]byte, error) {
-		return codec.Encode(codec.DeliveryCounts, readCounts(kept)), nil
+		return rows.Encode(codec.DeliveryCounts, readCounts(kept)), nil
 	},
 	values: func(record []byte) (row, error) {
-		c, err := codec.Decode(record, codec.DeliveryCounts)
+		c, err := rows.Decode(record, codec.DeliveryCounts)
 		numbers := numbersOf(&c)
 		return row{array(numberKind, len(numbers), func(i int) []byte { return bigint(int64(*numbers[i])) })}, err
 	},
@@ -141,7 +142,7 @@ func splitKey(parts []column, key []byte) (values row, err error) {
 		case part.kind == numberKind && len(key) >= 8:
 			value, key = key[:8], key[8:]
 		case part.kind == numberKind:
-			return nil, codec.ErrRecord
+			return nil, rows.ErrRecord
 		case i < len(parts)-1:
 			value, key, _ = bytes.Cut(key, []byte{0})
 		default:
@@ -150,7 +151,7 @@ func splitKey(parts []column, key []byte) (values row, err error) {
 		values = append(values, value)
 	}
 	if len(key) > 0 {
-		return nil, codec.ErrRecord
+		return nil, rows.ErrRecord
 	}
 	return values, nil
 }

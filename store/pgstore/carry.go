@@ -11,14 +11,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"teamdata/store"
-	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // Read calls fn with the data of a database that no server uses, and locks it against
 // changes meanwhile. A sealed database needs its key, and one in plain text none: it is
 // read as it is. Once fn has carried the data to another place, the database says so: a
 // server that was not there ends when it comes back, and none starts.
-func Read(ctx context.Context, target *Target, key codec.Sealer, to string, fn func(store.Source) error) error {
+func Read(ctx context.Context, target *Target, key rows.Sealer, to string, fn func(store.Source) error) error {
 	w, err := begin(ctx, target, reading, "SHARE")
 	if err != nil {
 		return err
@@ -32,13 +32,13 @@ func Read(ctx context.Context, target *Target, key codec.Sealer, to string, fn f
 	if err != nil {
 		return target.refusal(err)
 	}
-	rows, err := w.rows(ctx, newQuery("SELECT sealed FROM seals"))
+	seal, err := w.rows(ctx, newQuery("SELECT sealed FROM seals"))
 	switch {
 	case err != nil:
 	case len(newer) > 0: // there may be records of which this program knows nothing
 		err = &Error{Text: "was written by a newer teamdata", Advice: "migrate with that one"}
-	case len(rows) > 0:
-		err = checkSeal(codec.Sealing{Sealer: key}, rows[0][0])
+	case len(seal) > 0:
+		err = checkSeal(rows.Sealing{Sealer: key}, seal[0][0])
 	case key != nil:
 		err = &Error{Text: "is not sealed", Advice: "leave out --seal-key-file, and seal the data afterwards by serving it with the key"}
 	}
@@ -64,7 +64,7 @@ const sqlForgetNodes = "DELETE FROM commits; DELETE FROM nodes"
 // Fill fills an empty database in one transaction, which commits once fn returns nil.
 // Whatever fails before and whenever the process is killed, the database is as empty as
 // it was. With a key it is sealed from then on.
-func Fill(ctx context.Context, target *Target, key codec.Sealer, fn func(store.Carrier) error) error {
+func Fill(ctx context.Context, target *Target, key rows.Sealer, fn func(store.Carrier) error) error {
 	w, err := begin(ctx, target, upgrading, "SHARE ROW EXCLUSIVE")
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func Fill(ctx context.Context, target *Target, key codec.Sealer, fn func(store.C
 	if err := fn(w); err != nil {
 		return err
 	}
-	if seal := (codec.Sealing{Sealer: key}); seal.On() {
+	if seal := (rows.Sealing{Sealer: key}); seal.On() {
 		insert := newQuery("INSERT INTO seals (name, sealed) VALUES ($1, $2)")
 		insert.values = row{sealName, seal.SealValue(sealCheck, sealPlace, sealName, "")}
 		if _, err := w.run(ctx, insert); err != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"teamdata/store"
-	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // Load copies the records into their tables, some at a time.
@@ -112,7 +112,7 @@ func (l *loader) needPartition(number int64) error {
 
 func (l *loader) setEndpointNumber(last []byte) error {
 	if len(last) != 8 {
-		return l.damaged(store.KindEndpointNumber, nil, codec.ErrRecord)
+		return l.damaged(store.KindEndpointNumber, nil, rows.ErrRecord)
 	}
 	return l.exec(l.ctx, fmt.Sprintf("SELECT setval('endpoint_numbers', %d)", readBigint(last)))
 }

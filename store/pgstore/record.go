@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"teamdata/store"
-	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // records is a table of records of one kind: keys of text, perhaps columns made of
@@ -13,9 +13,9 @@ type records[T any] struct {
 	*table
 	bucket  []byte // of sealed values; the same in every engine
 	noun    string // in: There is no such …
-	fields  func(*codec.Codec, *T)
-	secrets func(*T) []codec.SecretField // the sealed fields; nil: none
-	made    func(*T) row                 // the columns made of the record; nil: none
+	fields  func(*rows.Codec, *T)
+	secrets func(*T) []rows.Secret // the sealed fields; nil: none
+	made    func(*T) row           // the columns made of the record; nil: none
 }
 
 func keyOf(parts []string) row {
@@ -44,7 +44,7 @@ func (r records[T]) missing() error {
 
 // read reads the record of a row as stored, with its secrets sealed.
 func (r records[T]) read(found row) (T, error) {
-	record, err := codec.Decode(found[len(found)-1], r.fields)
+	record, err := rows.Decode(found[len(found)-1], r.fields)
 	return record, fault(err)
 }
 
@@ -96,7 +96,7 @@ func (r records[T]) row(t *tx, record T, key []string) row {
 	if r.secrets != nil {
 		t.s.seal.SealFields(r.bucket, sealKey(values[:r.keys]), r.secrets(&record))
 	}
-	return append(values, codec.Encode(r.fields, record))
+	return append(values, rows.Encode(r.fields, record))
 }
 
 func (r records[T]) remove(t *tx, key ...string) error { return t.remove(r.table, keyOf(key)...) }

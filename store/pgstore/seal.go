@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"teamdata/store"
-	"teamdata/store/codec"
+	"teamdata/store/rows"
 )
 
 // seals says that the database is sealed, by a value sealed for one place.
@@ -49,8 +49,8 @@ func (s *Store) checkSeal(ctx context.Context) (sealed bool, err error) {
 
 // CheckKey reports whether a database is sealed. Another key than its own is an error;
 // nil is no key. Unlike Open, it neither seals nor upgrades the database.
-func CheckKey(ctx context.Context, target *Target, key codec.Sealer) (sealed bool, err error) {
-	s := &Store{target: target, pool: newPool(target, 1), life: ctx, seal: codec.Sealing{Sealer: key}}
+func CheckKey(ctx context.Context, target *Target, key rows.Sealer) (sealed bool, err error) {
+	s := &Store{target: target, pool: newPool(target, 1), life: ctx, seal: rows.Sealing{Sealer: key}}
 	defer s.pool.close()
 	s.setTime(time.Now()) // which nothing of it depends on
 	if err := s.pool.prepare(ctx, migrations, reading); err != nil {
@@ -60,7 +60,7 @@ func CheckKey(ctx context.Context, target *Target, key codec.Sealer) (sealed boo
 }
 
 // checkSeal refuses a key that is not the one of a sealed database.
-func checkSeal(seal codec.Sealing, sealed []byte) error {
+func checkSeal(seal rows.Sealing, sealed []byte) error {
 	if !seal.On() {
 		return &Error{Text: "is sealed", Advice: "give the key file that it was sealed with: --seal-key-file FILE"}
 	}

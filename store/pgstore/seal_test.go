@@ -8,12 +8,12 @@ import (
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
-	"teamdata/store/codec"
 	"teamdata/store/pgstore"
+	"teamdata/store/rows"
 	"teamdata/store/seal"
 )
 
-func sealer(t *testing.T, digit string) codec.Sealer {
+func sealer(t *testing.T, digit string) rows.Sealer {
 	t.Helper()
 	file := kit.NewFile(t, "seal.key", strings.Repeat(digit, 2*seal.KeySize))
 	key, err := seal.ReadKeyFile(file)
@@ -82,7 +82,7 @@ func TestSeal(t *testing.T) {
 		t.Errorf("its key: %v, %v", sealed, err)
 	}
 	for _, c := range []struct {
-		sealer codec.Sealer
+		sealer rows.Sealer
 		want   string
 	}{{nil, "is sealed; give the key file"}, {sealer(t, "5"), "is not the one that it was sealed with"}} {
 		if _, err := pgstore.CheckKey(bg, target, c.sealer); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"teamdata/store"
-	"teamdata/store/codec"
 	"teamdata/store/engine"
+	"teamdata/store/rows"
 )
 
 // Options tune the engine. The zero value is for production.
@@ -22,7 +22,7 @@ type Options struct {
 	Connections int
 	// Sealer seals the database's secrets; nil leaves them in plain text. A database
 	// is sealed as a whole, and from then on opens only with its Sealer.
-	Sealer codec.Sealer
+	Sealer rows.Sealer
 	// Node is the name of this server among those on the database. One that serves has
 	// a name, which no other has at the time. A command has none: it claims nothing, and
 	// keeps nothing of the database in memory.
@@ -76,7 +76,7 @@ type Store struct {
 	options Options
 	pool    *pool
 	writing *pool // the writer's own, so that no reader delays it
-	seal    codec.Sealing
+	seal    rows.Sealing
 	node    *node
 	engine.Notices
 	engine.Watch
@@ -118,7 +118,7 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 		o.Connections = DefaultConnections
 	}
 	s := &Store{
-		target: target, options: o, seal: codec.Sealing{Sealer: o.Sealer},
+		target: target, options: o, seal: rows.Sealing{Sealer: o.Sealer},
 		queue: engine.NewQueue(), lookNow: make(chan struct{}, 1),
 		node: newNode(target, o),
 	}

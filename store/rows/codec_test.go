@@ -1,4 +1,4 @@
-package codec
+package rows
 
 import (
 	"encoding/binary"
@@ -7,16 +7,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"teamdata/store"
 )
 
 // TestLongRecords: a text is the same whether it is a part of a copy of the record or
 // a copy of its own.
 func TestLongRecords(t *testing.T) {
 	for n := range 2 * maxWhole {
-		want := store.Org{ID: "org_1", Name: strings.Repeat("n", n), Subscription: store.Subscription{Status: "active"}}
-		if got, err := Decode(Encode(Org, want), Org); err != nil || got != want {
+		want := plan{"one", strings.Repeat("n", n), "last", n}
+		if got, err := Decode(Encode(planFields, want), planFields); err != nil || got != want {
 			t.Fatalf("with %d letters it is read as %+v, %v", n, got, err)
 		}
 	}
@@ -30,14 +28,14 @@ func TestLyingLengths(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for name, read := range map[string]func(*Codec, *struct{}){
-			"text":     func(c *Codec, _ *struct{}) { c.text(new(string)) },
-			"bytes":    func(c *Codec, _ *struct{}) { c.bytes(new([]byte)) },
-			"hash":     func(c *Codec, _ *struct{}) { c.hash(new([32]byte)) },
-			"texts":    func(c *Codec, _ *struct{}) { c.texts(new([]string)) },
-			"pairs":    func(c *Codec, _ *struct{}) { c.pairs(new(map[string]string)) },
-			"a record": func(c *Codec, _ *struct{}) { inner(c, Plan, new(store.Plan)) },
+			"text":     func(c *Codec, _ *struct{}) { c.Text(new(string)) },
+			"bytes":    func(c *Codec, _ *struct{}) { c.Bytes(new([]byte)) },
+			"hash":     func(c *Codec, _ *struct{}) { c.Hash(new([32]byte)) },
+			"texts":    func(c *Codec, _ *struct{}) { c.Texts(new([]string)) },
+			"pairs":    func(c *Codec, _ *struct{}) { c.Pairs(new(map[string]string)) },
+			"a record": func(c *Codec, _ *struct{}) { Inner(c, planFields, new(plan)) },
 			"records": func(c *Codec, _ *struct{}) {
-				list(c, new([]store.Attempt), func(c *Codec, a *store.Attempt) { inner(c, attemptFields, a) })
+				List(c, new([]plan), func(c *Codec, p *plan) { Inner(c, planFields, p) })
 			},
 		} {
 			if _, err := Decode(append(lie, "abc"...), read); !errors.Is(err, ErrRecord) {
@@ -52,4 +50,16 @@ func TestLyingLengths(t *testing.T) {
 			t.Errorf("a length of %d took %d bytes", n, used)
 		}
 	}
+}
+
+type plan struct {
+	id, name, status string
+	size             int
+}
+
+func planFields(c *Codec, p *plan) {
+	c.Text(&p.id)
+	c.Text(&p.name)
+	c.Text(&p.status)
+	c.Int(&p.size)
 }

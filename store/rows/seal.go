@@ -1,4 +1,4 @@
-package codec
+package rows
 
 import (
 	"bytes"
@@ -51,33 +51,33 @@ func (s Sealing) OpenValue(sealed, bucket, key []byte, field string) ([]byte, er
 	return plain, nil
 }
 
-// SecretField is a sealed field of a record, by its name in placeOfValue. An
+// Secret is a sealed field of a record, by its name in placeOfValue. An
 // empty value means none and stays empty.
-type SecretField struct {
-	name string
-	text *string
+type Secret struct {
+	Name string
+	Text *string
 }
 
 // SealFields seals the fields of the record under a key of a bucket.
-func (s Sealing) SealFields(bucket, key []byte, fields []SecretField) {
+func (s Sealing) SealFields(bucket, key []byte, fields []Secret) {
 	for _, field := range fields {
-		if s.On() && *field.text != "" {
-			*field.text = string(s.SealValue([]byte(*field.text), bucket, key, field.name))
+		if s.On() && *field.Text != "" {
+			*field.Text = string(s.SealValue([]byte(*field.Text), bucket, key, field.Name))
 		}
 	}
 }
 
 // OpenFields is the reverse of SealFields.
-func (s Sealing) OpenFields(bucket, key []byte, fields []SecretField) error {
+func (s Sealing) OpenFields(bucket, key []byte, fields []Secret) error {
 	for _, field := range fields {
-		if !s.On() || *field.text == "" {
+		if !s.On() || *field.Text == "" {
 			continue
 		}
-		plain, err := s.OpenValue([]byte(*field.text), bucket, key, field.name)
+		plain, err := s.OpenValue([]byte(*field.Text), bucket, key, field.Name)
 		if err != nil {
 			return err
 		}
-		*field.text = string(plain)
+		*field.Text = string(plain)
 	}
 	return nil
 }

@@ -1,6 +1,4 @@
-// Package codec is the form of records in a store: which fields a record of each
-// kind has, in which order, and which of them are sealed. All engines share it.
-package codec
+package rows
 
 import (
 	"encoding/binary"
@@ -8,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"time"
-
-	"teamdata/internal/hint"
 )
 
 // Codec writes or reads the fields of a record in the order given by the record's
@@ -26,7 +22,12 @@ type Codec struct {
 }
 
 // ErrRecord is the error about a record that can't be read.
-var ErrRecord = hint.New("a record in the data file is damaged", "put back a backup")
+var ErrRecord error = recordError{}
+
+type recordError struct{}
+
+func (recordError) Error() string { return "a record in the data file is damaged; put back a backup" }
+func (recordError) Hint() string  { return "put back a backup" }
 
 // coded is a record with its Codec: both escape to the table's function, and
 // together they take one allocation.
@@ -57,7 +58,7 @@ func Decode[T any](record []byte, fields func(*Codec, *T)) (T, error) {
 	return c.record, nil
 }
 
-func (c *Codec) number(n *uint64) {
+func (c *Codec) Number(n *uint64) {
 	if !c.reading {
 		c.buf = binary.AppendUvarint(c.buf, *n)
 		return
@@ -78,10 +79,21 @@ func (c *Codec) number(n *uint64) {
 	*n, c.buf = v, c.buf[size:]
 }
 
-// next reads a length and that many bytes, without copying them.
-func (c *Codec) next() []byte {
+// HeadOf reads the first fields of a record, without its texts.
+func HeadOf(record []byte) Codec { return Codec{buf: record, reading: true, skipping: true} }
+
+// Err is ErrRecord if what was read is damaged.
+func (c *Codec) Err() error {
+	if c.broken {
+		return ErrRecord
+	}
+	return nil
+}
+
+// Raw reads what Bytes and Text write, without copying it.
+func (c *Codec) Raw() []byte {
 	var n uint64
-	if c.number(&n); n > uint64(len(c.buf)) {
+	if c.Number(&n); n > uint64(len(c.buf)) {
 		c.broken, c.buf = true, nil
 		return nil
 	}
@@ -90,9 +102,9 @@ func (c *Codec) next() []byte {
 	return b
 }
 
-func (c *Codec) text(s *string) {
+func (c *Codec) Text(s *string) {
 	if c.reading {
-		if b := c.next(); !c.skipping {
+		if b := c.Raw(); !c.skipping {
 			*s = c.string(b)
 		}
 		return
@@ -113,30 +125,30 @@ func (c *Codec) string(b []byte) string {
 	return c.whole[at : at+len(b)]
 }
 
-// bytes reads a copy: the file's bytes are only valid inside a transaction.
-func (c *Codec) bytes(b *[]byte) {
+// Bytes reads a copy: the file's bytes are only valid inside a transaction.
+func (c *Codec) Bytes(b *[]byte) {
 	if c.reading {
-		*b = append([]byte(nil), c.next()...)
+		*b = append([]byte(nil), c.Raw()...)
 		return
 	}
 	c.buf = binary.AppendUvarint(c.buf, uint64(len(*b)))
 	c.buf = append(c.buf, *b...)
 }
 
-func (c *Codec) hash(h *[32]byte) {
+func (c *Codec) Hash(h *[32]byte) {
 	b := h[:]
-	if c.bytes(&b); c.reading {
+	if c.Bytes(&b); c.reading {
 		copy(h[:], b)
 	}
 }
 
-// time stores milliseconds plus one; zero is the zero time.
-func (c *Codec) time(t *time.Time) {
+// Time stores milliseconds plus one; zero is the zero time.
+func (c *Codec) Time(t *time.Time) {
 	var n uint64
 	if !c.reading && !t.IsZero() {
 		n = uint64(t.UnixMilli()) + 1
 	}
-	if c.number(&n); !c.reading {
+	if c.Number(&n); !c.reading {
 		return
 	}
 	if *t = (time.Time{}); n > 0 {
@@ -144,28 +156,28 @@ func (c *Codec) time(t *time.Time) {
 	}
 }
 
-func (c *Codec) int(i *int) {
+func (c *Codec) Int(i *int) {
 	n := uint64(*i)
-	c.number(&n)
+	c.Number(&n)
 	*i = int(n)
 }
 
-func (c *Codec) flag(b *bool) {
+func (c *Codec) Flag(b *bool) {
 	var n uint64
 	if *b {
 		n = 1
 	}
-	c.number(&n)
+	c.Number(&n)
 	*b = n == 1
 }
 
 // maxMicroseconds is the longest duration, some 292 years.
 const maxMicroseconds = uint64(math.MaxInt64 / time.Microsecond)
 
-// after stores a time as microseconds since an earlier one.
-func (c *Codec) after(from time.Time, t *time.Time) {
+// After stores a time as microseconds since an earlier one.
+func (c *Codec) After(from time.Time, t *time.Time) {
 	n := uint64(max(t.Sub(from).Microseconds(), 0))
-	if c.number(&n); !c.reading {
+	if c.Number(&n); !c.reading {
 		return
 	}
 	if n > maxMicroseconds {
@@ -174,9 +186,9 @@ func (c *Codec) after(from time.Time, t *time.Time) {
 	*t = from.Add(time.Duration(n) * time.Microsecond)
 }
 
-// inner stores the fields of a nested value, preceded by their length, so that
+// Inner stores the fields of a nested value, preceded by their length, so that
 // they can grow at their end as well.
-func inner[T any](c *Codec, fields func(*Codec, *T), item *T) {
+func Inner[T any](c *Codec, fields func(*Codec, *T), item *T) {
 	if !c.reading {
 		start := len(c.buf)
 		fields(c, item)
@@ -184,7 +196,7 @@ func inner[T any](c *Codec, fields func(*Codec, *T), item *T) {
 		c.buf = slices.Insert(c.buf, start, length...)
 		return
 	}
-	part, rest := c.next(), c.buf
+	part, rest := c.Raw(), c.buf
 	c.buf = part
 	if fields(c, item); c.broken || len(c.buf) > 0 {
 		c.broken, rest = true, nil
@@ -192,10 +204,10 @@ func inner[T any](c *Codec, fields func(*Codec, *T), item *T) {
 	c.buf = rest
 }
 
-// list stores the number of items, then each item.
-func list[T any](c *Codec, items *[]T, each func(*Codec, *T)) {
+// List stores the number of items, then each item.
+func List[T any](c *Codec, items *[]T, each func(*Codec, *T)) {
 	n := uint64(len(*items))
-	if c.number(&n); c.reading {
+	if c.Number(&n); c.reading {
 		if *items = nil; n > uint64(len(c.buf)) { // each takes at least a byte
 			c.broken, n = true, 0
 		}
@@ -211,20 +223,20 @@ func list[T any](c *Codec, items *[]T, each func(*Codec, *T)) {
 	}
 }
 
-func (c *Codec) texts(texts *[]string) { list(c, texts, (*Codec).text) }
+func (c *Codec) Texts(texts *[]string) { List(c, texts, (*Codec).Text) }
 
-// pairs stores names with their values, in order of name.
-func (c *Codec) pairs(pairs *map[string]string) {
+// Pairs stores names with their values, in order of name.
+func (c *Codec) Pairs(pairs *map[string]string) {
 	type pair struct{ name, value string }
 	var all []pair
 	for _, name := range slices.Sorted(maps.Keys(*pairs)) {
 		all = append(all, pair{name, (*pairs)[name]})
 	}
 	fields := func(c *Codec, p *pair) {
-		c.text(&p.name)
-		c.text(&p.value)
+		c.Text(&p.name)
+		c.Text(&p.value)
 	}
-	list(c, &all, func(c *Codec, p *pair) { inner(c, fields, p) })
+	List(c, &all, func(c *Codec, p *pair) { Inner(c, fields, p) })
 	if !c.reading || len(all) == 0 {
 		return
 	}
@@ -234,9 +246,9 @@ func (c *Codec) pairs(pairs *map[string]string) {
 	}
 }
 
-// small stores an enumeration or a set of bits.
-func small[T ~uint8](c *Codec, v *T) {
+// Small stores an enumeration or a set of bits.
+func Small[T ~uint8](c *Codec, v *T) {
 	n := uint64(*v)
-	c.number(&n)
+	c.Number(&n)
 	*v = T(n)
 }
