@@ -19,7 +19,7 @@ func SmallDisk(t testing.TB, size string) (folder string) {
 	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size="+size); err != nil {
 		MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
 	}
-	t.Cleanup(func() { syscall.Unmount(folder, syscall.MNT_DETACH) })
+	t.Cleanup(func() { syscall.Unmount(folder, syscall.MNT_DETACH) }) // a child that is being started may have a file of it open
 	return folder
 }
 

@@ -5,31 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
 )
-
-// newDisk mounts a disk of some bytes in memory.
-func newDisk(t *testing.T, size int) (folder string) {
-	t.Helper()
-	folder = t.TempDir()
-	err := syscall.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprint("size=", size))
-	switch {
-	case err != nil && os.Getenv("CI") != "":
-		t.Fatalf("can't mount a small disk, and in CI this test must run: %v", err)
-	case err != nil:
-		t.Skipf("a full disk is not tested: mounting a small one takes root: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(folder, 0); err != nil {
-			t.Error(err)
-		}
-	})
-	return folder
-}
 
 // leaveFree fills a disk of some bytes but for those to leave free.
 func leaveFree(t *testing.T, folder string, size, free int) (ballast string) {
@@ -41,7 +22,7 @@ func leaveFree(t *testing.T, folder string, size, free int) (ballast string) {
 
 func TestFullDisk(t *testing.T) {
 	const size = 4 << 20
-	folder := newDisk(t, size)
+	folder := kit.SmallDisk(t, fmt.Sprint(size))
 	ballast := leaveFree(t, folder, size, size/2)
 	f := &fixture{TB: t, path: filepath.Join(folder, "teamdata.db")}
 	f.open(Options{})
@@ -58,7 +39,7 @@ func TestFullDiskAfterACrash(t *testing.T) {
 	open.deleteEvents(1000)
 	content := readFile(t, open.path)[:open.used()]
 	size := len(content) + 1<<20
-	folder := newDisk(t, size)
+	folder := kit.SmallDisk(t, fmt.Sprint(size))
 	f := &fixture{TB: t, path: filepath.Join(folder, "teamdata.db")}
 	writeFile(t, f.path, content)
 	ballast := leaveFree(t, folder, size, len(content))
@@ -72,7 +53,7 @@ func TestFullDiskAfterACrash(t *testing.T) {
 // room, and the list of free pages is written, as the next failures need it.
 func TestDiskFillsUp(t *testing.T) {
 	const size = 96 << 20
-	folder := newDisk(t, size)
+	folder := kit.SmallDisk(t, fmt.Sprint(size))
 	f := &fixture{TB: t, path: filepath.Join(folder, "teamdata.db")}
 	f.open(Options{})
 	t.Cleanup(func() { f.Store.Close() })
@@ -140,7 +121,7 @@ func TestNewFileOnAFullDisk(t *testing.T) {
 	made := 0
 	for _, existing := range []bool{false, true} {
 		for pages := range 20 {
-			folder := newDisk(t, size)
+			folder := kit.SmallDisk(t, fmt.Sprint(size))
 			leaveFree(t, folder, size, pages*page)
 			path := filepath.Join(folder, "teamdata.db")
 			if existing {

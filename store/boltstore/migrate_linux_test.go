@@ -2,9 +2,12 @@ package boltstore
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 // TestMigrateOnAFullDisk: however much room there is, the file is migrated and a
@@ -14,7 +17,7 @@ func TestMigrateOnAFullDisk(t *testing.T) {
 	old := readFile(t, f.path)
 	migrated, refused := 0, 0
 	for room := 0; migrated == 0 && room < 16<<20; room += 4 * os.Getpagesize() {
-		path := filepath.Join(newDisk(t, len(old)+room+os.Getpagesize()), "teamdata.db")
+		path := filepath.Join(kit.SmallDisk(t, fmt.Sprint(len(old)+room+os.Getpagesize())), "teamdata.db")
 		writeFile(t, path, old)
 		s, err := Open(path, Options{})
 		if err == nil {

@@ -2,9 +2,12 @@ package boltstore
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 // TestReplaceOnAFullDisk: however much room there is, a whole file is made or
@@ -20,7 +23,7 @@ func TestReplaceOnAFullDisk(t *testing.T) {
 			if !makes {
 				size += len(old)
 			}
-			path := filepath.Join(newDisk(t, size), "teamdata.db")
+			path := filepath.Join(kit.SmallDisk(t, fmt.Sprint(size)), "teamdata.db")
 			if !makes {
 				writeFile(t, path, old)
 			}
