@@ -55,8 +55,9 @@ var mayImport = map[string][]string{
 	"store/fixture":            {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/schema", "teamdata/internal/strictjson"},
 	"store/pgstore":            {"teamdata/internal/hint", "teamdata/internal/ratelimit", "teamdata/internal/system", "teamdata/store", "teamdata/store/codec", "teamdata/store/engine", "teamdata/store/rows", "github.com/jackc/pgx/v5"},
 	"store/rows":               {},
+	"store/rows/rowstest":      {"teamdata/store/rows"},
 	"store/seal":               {"teamdata/internal/hint"},
-	"store/storetest":          {"teamdata/store"},
+	"store/storetest":          {"teamdata/store", "teamdata/store/rows", "teamdata/store/rows/rowstest"},
 
 	"internal/atomicfile": {"teamdata/internal/hint", "teamdata/internal/system"},
 	"internal/canonical":  {"golang.org/x/net/idna"},

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // The built-in event types.
@@ -47,6 +49,33 @@ type EventTypes interface {
 	EventTypes() ([]EventType, error)
 	PutEventType(EventType) error
 	DeleteEventType(name string) error
+}
+
+var eventTypes = rows.Define(&rows.Table[EventType]{
+	Kind: rows.Kind{Name: "eventTypes", Noun: "event type"},
+	Key:  func(dst []byte, e *EventType) []byte { return append(dst, e.Name...) },
+	Fields: func(c *rows.Codec, e *EventType) {
+		c.Text(&e.Name)
+		c.Text(&e.Description)
+		c.Bytes(&e.Schema)
+		c.Time(&e.CreatedAt)
+	},
+})
+
+func (t Nouns) EventType(name string) (EventType, error) { return find(eventTypes, t, t.Text(name)) }
+
+func (t Nouns) EventTypes() ([]EventType, error) {
+	return list(eventTypes, t, rows.ByKey, rows.Bounds{}, unlimited)
+}
+
+func (t Nouns) PutEventType(e EventType) error {
+	t.Changed().Retyped = true
+	return eventTypes.Put(t.Tx, &e)
+}
+
+func (t Nouns) DeleteEventType(name string) error {
+	t.Changed().Retyped = true
+	return eventTypes.Drop(t.Tx, t.Text(name))
 }
 
 const (

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // Instructions are an org's instructions to its assistant. Its zero value
@@ -21,6 +23,32 @@ type InstructionsTx interface {
 	// Instructions returns the zero value when the org has set none.
 	Instructions(orgID string) (Instructions, error)
 	PutInstructions(orgID string, i Instructions) error
+}
+
+// orgInstructions are instructions with the org that they are of.
+type orgInstructions struct {
+	orgID string
+	Instructions
+}
+
+var instructions = rows.Define(&rows.Table[orgInstructions]{
+	Kind: rows.Kind{Name: "instructions", Noun: "instructions"},
+	Key:  func(dst []byte, i *orgInstructions) []byte { return append(dst, i.orgID...) },
+	Fields: func(c *rows.Codec, i *orgInstructions) {
+		c.Text(&i.Text)
+		c.Flag(&i.Set)
+		c.Time(&i.UpdatedAt)
+	},
+	Complete: func(key []byte, i *orgInstructions) { i.orgID = string(key) },
+})
+
+func (t Nouns) Instructions(orgID string) (Instructions, error) {
+	i, err := findOrZero(instructions, t, t.Text(orgID))
+	return i.Instructions, err
+}
+
+func (t Nouns) PutInstructions(orgID string, i Instructions) error {
+	return instructions.Put(t.Tx, &orgInstructions{orgID, i})
 }
 
 const maxInstructions = 64 << 10 // characters

@@ -3,6 +3,8 @@ package store
 import (
 	"cmp"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // OperatorToken grants access to the admin API over HTTPS, for all orgs. In a
@@ -22,6 +24,32 @@ type OperatorTokens interface {
 	OperatorTokens() ([]OperatorToken, error)
 	PutOperatorToken(OperatorToken) error
 	DeleteOperatorToken(id string) error
+}
+
+var operatorTokens = rows.Define(&rows.Table[OperatorToken]{
+	Kind: rows.Kind{Name: "operatorTokens", Noun: "operator token"},
+	Key:  func(dst []byte, o *OperatorToken) []byte { return append(dst, o.ID...) },
+	Fields: func(c *rows.Codec, o *OperatorToken) {
+		c.Text(&o.ID)
+		c.Text(&o.Name)
+		c.Hash((*[32]byte)(&o.SecretHash))
+		c.Time(&o.CreatedAt)
+		c.Time(&o.ExpiresAt)
+	},
+})
+
+func (t Nouns) OperatorToken(id string) (OperatorToken, error) {
+	return find(operatorTokens, t, t.Text(id))
+}
+
+func (t Nouns) OperatorTokens() ([]OperatorToken, error) {
+	return list(operatorTokens, t, rows.ByKey, rows.Bounds{}, unlimited)
+}
+
+func (t Nouns) PutOperatorToken(o OperatorToken) error { return operatorTokens.Put(t.Tx, &o) }
+
+func (t Nouns) DeleteOperatorToken(id string) error {
+	return operatorTokens.Drop(t.Tx, t.Text(id))
 }
 
 func (o OperatorToken) check() error {

@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"teamdata/store/rows"
 )
 
 // Org is an owner of data, also called a team.
@@ -50,6 +52,80 @@ type Orgs interface {
 	// ForgetOrg drops the last of a removed org: its instructions, and what its
 	// lists remember of their positions.
 	ForgetOrg(id string) error
+}
+
+var orgs = rows.Define(&rows.Table[Org]{
+	Kind: rows.Kind{Name: "orgs", Noun: "org"},
+	Key:  func(dst []byte, o *Org) []byte { return append(dst, o.ID...) },
+	Fields: func(c *rows.Codec, o *Org) {
+		c.Text(&o.ID)
+		c.Text(&o.Name)
+		c.Time(&o.CreatedAt)
+		c.Text(&o.Subscription.ID)
+		c.Text(&o.Subscription.Product)
+		c.Text(&o.Subscription.Plan)
+		c.Text(&o.Subscription.Interval)
+		c.Text(&o.Subscription.Status)
+	},
+	Checks: func(c *rows.Checker, key []byte, o *Org) {
+		c.Look(&removedOrgs.Kind, key, func(value []byte) {
+			if value != nil {
+				c.Fault("orgs %q: is removed, too", o.ID)
+			}
+		})
+	},
+})
+
+// removedOrgs are those of which other records may still exist.
+var removedOrgs = rows.Define(&rows.Table[string]{
+	Kind:     rows.Kind{Name: "removedOrgs", Noun: "removed org"},
+	Key:      func(dst []byte, id *string) []byte { return append(dst, *id...) },
+	Fields:   func(*rows.Codec, *string) {},
+	Complete: func(key []byte, id *string) { *id = string(key) },
+})
+
+func (t Nouns) Org(id string) (Org, error) { return find(orgs, t, t.Text(id)) }
+
+func (t Nouns) PutOrg(o Org) error {
+	t.Changed().Touched = true
+	return orgs.Put(t.Tx, &o)
+}
+
+func (t Nouns) Orgs(after string, limit int) ([]Org, error) {
+	return list(orgs, t, rows.ByKey, rows.After(after), limit)
+}
+
+func (t Nouns) AnyOrg() (bool, error) {
+	some, err := t.Orgs("", 1)
+	if err != nil || len(some) > 0 {
+		return len(some) > 0, err
+	}
+	removed, err := t.RemovedOrgs(1)
+	return len(removed) > 0, err
+}
+
+func (t Nouns) DeleteOrg(id string) error {
+	if _, err := t.Org(id); err != nil {
+		return err
+	}
+	t.Changed().Touched = true
+	if err := orgs.Drop(t.Tx, t.Text(id)); err != nil {
+		return err
+	}
+	return removedOrgs.Put(t.Tx, &id)
+}
+
+func (t Nouns) OrgRemoved(id string) (bool, error) { return removedOrgs.Has(t.Tx, t.Text(id)) }
+
+func (t Nouns) RemovedOrgs(limit int) ([]string, error) {
+	return list(removedOrgs, t, rows.ByKey, rows.Bounds{}, limit)
+}
+
+func (t Nouns) ForgetOrg(id string) error {
+	if err := instructions.Drop(t.Tx, t.Text(id)); err != nil {
+		return err
+	}
+	return removedOrgs.Drop(t.Tx, t.Text(id))
 }
 
 const maxNameLength = 200

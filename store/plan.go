@@ -3,6 +3,8 @@ package store
 import (
 	"slices"
 	"strings"
+
+	"teamdata/store/rows"
 )
 
 // Feature is something that a plan may include.
@@ -68,6 +70,31 @@ type Plans interface {
 	Plans() ([]Plan, error)
 	PutPlan(Plan) error
 	DeletePlan(name string) error
+}
+
+var plans = rows.Define(&rows.Table[Plan]{
+	Kind: rows.Kind{Name: "plans", Noun: "plan"},
+	Key:  func(dst []byte, p *Plan) []byte { return append(dst, p.Name...) },
+	Fields: func(c *rows.Codec, p *Plan) {
+		c.Text(&p.Name)
+		rows.Small(c, &p.Features)
+	},
+})
+
+func (t Nouns) Plan(name string) (Plan, error) { return find(plans, t, t.Text(name)) }
+
+func (t Nouns) Plans() ([]Plan, error) {
+	return list(plans, t, rows.ByKey, rows.Bounds{}, unlimited)
+}
+
+func (t Nouns) PutPlan(p Plan) error {
+	t.Changed().Touched = true
+	return plans.Put(t.Tx, &p)
+}
+
+func (t Nouns) DeletePlan(name string) error {
+	t.Changed().Touched = true
+	return plans.Drop(t.Tx, t.Text(name))
 }
 
 // DefaultPlan is the plan of a new org.

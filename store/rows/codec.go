@@ -225,6 +225,18 @@ func List[T any](c *Codec, items *[]T, each func(*Codec, *T)) {
 
 func (c *Codec) Texts(texts *[]string) { List(c, texts, (*Codec).Text) }
 
+// Rest stores bytes that nothing follows, as they are.
+func (c *Codec) Rest(b *[]byte) {
+	if c.reading {
+		*b, c.buf = append([]byte(nil), c.buf...), nil
+		return
+	}
+	c.buf = append(c.buf, *b...)
+}
+
+// Reading reports whether fields are read, or else written.
+func (c *Codec) Reading() bool { return c.reading }
+
 // Pairs stores names with their values, in order of name.
 func (c *Codec) Pairs(pairs *map[string]string) {
 	type pair struct{ name, value string }

@@ -1,0 +1,46 @@
+package store
+
+import (
+	"errors"
+
+	"teamdata/store/rows"
+)
+
+// Nouns are the records that are kept as rows, in a transaction. Each noun's table and
+// methods stand in its file.
+type Nouns struct{ *rows.Tx }
+
+// find reads a record. notFound: there is none.
+func find[T any](in *rows.Table[T], t Nouns, key []byte) (T, error) {
+	v, err := in.Find(t.Tx, key)
+	if err == rows.ErrNone {
+		return v, Errorf(CodeNotFound, "There is no such %s.", in.Noun)
+	}
+	return v, stored(err)
+}
+
+// findOrZero reads a record, or the zero value where there is none.
+func findOrZero[T any](in *rows.Table[T], t Nouns, key []byte) (T, error) {
+	v, err := in.Find(t.Tx, key)
+	if err == rows.ErrNone {
+		return v, nil
+	}
+	return v, stored(err)
+}
+
+// list reads up to limit records of a range.
+func list[T any](in *rows.Table[T], t Nouns, index int, b rows.Bounds, limit int) ([]T, error) {
+	all, err := in.List(t.Tx, rows.Range{Index: index, Bounds: b, Limit: limit})
+	return all, stored(err)
+}
+
+// unlimited is the limit of a list that is read whole.
+const unlimited = 0
+
+// stored is an error of reading what is stored, of which callers know nothing.
+func stored(err error) error {
+	if errors.Is(err, rows.ErrRecord) {
+		return Unavailable(err)
+	}
+	return err
+}

@@ -1,0 +1,108 @@
+package rows
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// Checker checks what an engine keeps: that each value can be read, that its key is its
+// record's, that its entries are there as they should be, and no others, and what else
+// the record's Checks ask for. After an error of the engine it does nothing more.
+type Checker struct {
+	*Tx
+
+	// Walk calls fn with each row of a kind, in order of their keys, and with a function
+	// that compares the entries that the row should have with those that the engine has.
+	// The engine tells of faults of the kind itself, such as an entry without a row.
+	Walk func(k *Kind, fn func(key, value []byte, compare func(want *Entries))) error
+
+	Found func(fault string) // called with a line for each fault
+	Step  func()             // called after each row; nil: nothing is
+	Err   error
+
+	looks []look
+}
+
+// look is a row of another kind that is to be looked at.
+type look struct {
+	kind *Kind
+	key  []byte
+	fn   func(value []byte)
+}
+
+// maxLooks is how many rows are looked at at once.
+const maxLooks = 500
+
+// Fault tells of a fault.
+func (c *Checker) Fault(format string, args ...any) { c.Found(fmt.Sprintf(format, args...)) }
+
+// All checks the rows of some kinds.
+func (c *Checker) All(kinds []*Kind) error {
+	for _, k := range kinds {
+		if c.Err == nil {
+			k.Check(c)
+			c.look()
+		}
+	}
+	return c.Err
+}
+
+// Look calls fn with the value under a key, nil if there is none: soon, together with
+// others.
+func (c *Checker) Look(k *Kind, key []byte, fn func(value []byte)) {
+	c.looks = append(c.looks, look{k, bytes.Clone(key), fn})
+	if len(c.looks) >= maxLooks {
+		c.look()
+	}
+}
+
+func (c *Checker) look() {
+	for len(c.looks) > 0 && c.Err == nil {
+		of := c.looks[0].kind
+		var now, rest []look
+		var keys [][]byte
+		for _, l := range c.looks {
+			if l.kind != of {
+				rest = append(rest, l)
+				continue
+			}
+			now, keys = append(now, l), append(keys, l.key)
+		}
+		c.looks = rest
+		values := make([][]byte, len(now))
+		c.Err = c.Gets(of, keys, func(i int, value []byte) error {
+			values[i] = append(make([]byte, 0, len(value)+1), value...)
+			return nil
+		})
+		for i, l := range now {
+			if c.Err == nil {
+				l.fn(values[i])
+			}
+		}
+	}
+}
+
+// check checks the rows of the table.
+func (t *Table[T]) check(c *Checker) {
+	var want Entries
+	err := c.Walk(&t.Kind, func(key, value []byte, compare func(*Entries)) {
+		v, err := t.Read(key, value)
+		if err != nil {
+			c.Fault("%s %q: the record is damaged", t.Name, key)
+			return
+		}
+		if own := t.Key(nil, &v); !bytes.Equal(own, key) {
+			c.Fault("%s %q: the record is that of %q", t.Name, key, own)
+		}
+		t.entries(c.Tx, &v, false, &want)
+		if compare(&want); t.Checks != nil {
+			t.Checks(c, key, &v)
+		}
+		if c.write().Reuse(); c.Step != nil {
+			c.Step()
+		}
+	})
+	if c.Err == nil {
+		c.Err = err
+	}
+}

@@ -1,0 +1,178 @@
+package rows
+
+import (
+	"time"
+)
+
+// Rows is one transaction of an engine. What it passes on is from one snapshot, all of
+// it on disk; a transaction that writes also sees its own writes, and those of earlier
+// ones that share its commit.
+//
+// Keys are ordered by their bytes. An error of an engine is passed on as it is.
+type Rows interface {
+	// Now is the transaction's time, by the engine's clock.
+	Now() time.Time
+	// NewID returns an id greater than all earlier ones with the prefix.
+	NewID(prefix string) string
+
+	// Get returns the value of a row, which is valid until the transaction ends, and is
+	// never changed; nil: there is no such row. One without a value is empty, and not nil.
+	Get(k *Kind, key []byte) ([]byte, error)
+	// Gets is Get for many keys at once. It calls fn with those that are there, in the
+	// order of the keys, each with its place among them. fn must not write.
+	Gets(k *Kind, keys [][]byte, fn func(i int, value []byte) error) error
+	// Write adds, replaces or deletes a row, with its entries. It finds no conflict: who
+	// writes has looked. Two rows with the same entry are a storage fault.
+	Write(k *Kind, r *Row) error
+
+	// Scan calls fn with what is in a range, in its order, until fn returns false. What
+	// fn gets is valid until it returns; it must not write. Where fn may stop early, the
+	// range has a limit.
+	Scan(k *Kind, r Range, fn func(Item) bool) error
+	// Ranges is Scan for many ranges at once, one after the other; fn returns false when
+	// it needs no more of a range.
+	Ranges(k *Kind, ranges []Range, fn func(i int, item Item) bool) error
+	// Merge is Scan for many ranges of one index in one order, by what comes in their
+	// keys behind skip bytes. Of the ranges' limits none counts: limit is that of all.
+	Merge(k *Kind, ranges []Range, skip, limit int, fn func(i int, item Item) bool) error
+	// Join appends the values in a range to dst, with commas between them: of the
+	// entries, or of the rows themselves.
+	Join(k *Kind, r Range, dst []byte) (Joined, error)
+
+	// Last returns the greatest key with a prefix in an index, or with ByKey among the
+	// rows; nil: there is none. Those who append to a list ask for it, so that engines
+	// may read it ahead.
+	Last(k *Kind, index int, prefix []byte) ([]byte, error)
+	// Next returns the next number of a kind, from 1 on, each once.
+	Next(k *Kind) (uint64, error)
+	// Expire drops rows that expire, of which all are older than a time: a partition, or
+	// up to limit rows. It returns how many it dropped; 0: there are no more.
+	Expire(k *Kind, before time.Time, limit int) (int, error)
+
+	// Sealing is how secrets are kept.
+	Sealing() Sealing
+	// Changed is what others are told of with the commit. What a failed transaction set
+	// there is undone.
+	Changed() *Changes
+}
+
+// Kind is what an engine knows of the rows of one kind. [Define] makes it of a Table.
+type Kind struct {
+	Name    string        // in the form of Go: deliveryLists
+	Noun    string        // in: There is no such …
+	Place   int           // among all kinds, from 0 on
+	Indexes []Index       // at most MaxIndexes; a row has at most one entry in each
+	Numbers bool          // Next is asked
+	Span    time.Duration // rows expire, in partitions of this length; 0: they don't
+
+	// Entries sets the entries of a stored value, or only their keys. What it sets
+	// belongs to the transaction until its end.
+	Entries func(t *Tx, key, value []byte, keysOnly bool, e *Entries) error
+	// At is the time by which a row with a Span expires, and KeyOf appends its key to
+	// dst, which the value has in it.
+	At    func(value []byte) (time.Time, error)
+	KeyOf func(dst, value []byte) ([]byte, error)
+	// Seal seals the secrets of a stored value in plain text; nil: there are none.
+	Seal func(s Sealing, key, value []byte) ([]byte, error)
+	// Check checks the rows of the kind, see [Checker].
+	Check func(c *Checker)
+}
+
+// MaxIndexes is how many indexes a kind has at most.
+const MaxIndexes = 4
+
+// ByKey is, in place of an index, the rows themselves.
+const ByKey = -1
+
+// Index is an order of the rows of a kind.
+type Index struct {
+	Name   string // two indexes of a kind may share a name: their entries stand together
+	As     string // the index's own name, where it shares Name; empty: it doesn't
+	Valued bool   // entries may have values
+	// Record appends the key of the row that an entry belongs to; nil: an entry doesn't
+	// say.
+	Record func(dst, key, value []byte) []byte
+}
+
+// Own is the name that no other index of the kind has.
+func (x *Index) Own() string {
+	if x.As != "" {
+		return x.As
+	}
+	return x.Name
+}
+
+// Entries are the entries of a row, by the indexes of its kind.
+type Entries [MaxIndexes]Entry
+
+// Entry is what an index has of a row. Without a key the row is not in it. A nil Value
+// is bare: there is none.
+type Entry struct{ Key, Value []byte }
+
+// Row is a row to be written. Its bytes belong to the engine until its commit has ended;
+// the Row itself is the caller's, who uses it again.
+type Row struct {
+	Key, Value []byte // no Value: the row is deleted
+	Entries    Entries
+	New        bool      // nothing is under the key, nor ever was in this transaction
+	Was        []byte    // what Get returned for the key; nil: it was not asked
+	At         time.Time // of a kind with a Span
+}
+
+// Bounds are From <= key < To, whatever the order; a nil To is the end.
+type Bounds struct{ From, To []byte }
+
+// Range is what Scan goes through.
+type Range struct {
+	Index int // ByKey: the rows themselves
+	Bounds
+	Back    bool // the last key comes first
+	Limit   int  // 0: none
+	Records bool // with the rows' values
+	Bare    bool // only entries without a value
+}
+
+// Item is one of a range: a row, or an entry of an index.
+type Item struct {
+	Key, Value []byte
+	Record     []byte // the value of the entry's row, with Range.Records
+}
+
+// Joined is what Join made.
+type Joined struct {
+	Bytes []byte
+	Count int
+	Last  []byte // the key of the last one; nil: there is none
+	More  bool   // whether the range has more than its limit
+}
+
+// Changes are what a group of transactions wrote that others are told of. A copy from
+// before one of them undoes what it added.
+type Changes struct {
+	Touched bool // something that an Access depends on was written
+	Retyped bool // an event type was written
+	Dues    []Due
+	Written []string // ids of waiting deliveries that were written once more
+}
+
+// Due is when deliveries of an endpoint become due.
+type Due struct {
+	Endpoint uint64
+	At       time.Time
+}
+
+// Due adds that deliveries of an endpoint become due.
+func (c *Changes) Due(endpoint uint64, at time.Time) { c.Dues = append(c.Dues, Due{endpoint, at}) }
+
+// Again adds a waiting delivery that was written once more.
+func (c *Changes) Again(deliveryID string) { c.Written = append(c.Written, deliveryID) }
+
+// Want is what transactions will read, for engines that read it ahead: rows by their
+// keys, a range of them that is read whole, or the Last of an index.
+type Want struct {
+	Kind *Kind
+	Keys [][]byte // nil: those within Bounds
+	Bounds
+	Last  bool // with the prefix Bounds.From
+	Index int  // of Last
+}

@@ -1,0 +1,80 @@
+package rows
+
+// Tx is a transaction, with what tables need to read and write in it.
+type Tx struct {
+	Rows
+	key     [64]byte // of a row that is read
+	writing *Writing
+}
+
+// On makes the Tx of an engine's transaction. w is nil in one that only reads.
+func (t *Tx) On(r Rows, w *Writing) { t.Rows, t.writing = r, w }
+
+// Text is a key of one text, valid until the next one.
+func (t *Tx) Text(s string) []byte { return append(t.key[:0], s...) }
+
+// Writing is what one transaction after the other uses to write, all of one goroutine.
+type Writing struct {
+	block   []byte // its free part gets what is written next
+	row     Row
+	codec   Codec
+	scratch []any // records to read into, by the place of their kind
+}
+
+// blockSize is how many bytes are taken at once for rows to be written. A value keeps its
+// whole block in memory.
+const blockSize = 8 << 10
+
+// Reuse lets the memory of rows be used again: their commit has ended, and nobody keeps
+// anything of them.
+func (w *Writing) Reuse() { w.block = w.block[:0] }
+
+// free returns where to append what is to be written.
+func (w *Writing) free() []byte {
+	if cap(w.block)-len(w.block) < blockSize/8 {
+		w.block = make([]byte, 0, blockSize)
+	}
+	return w.block[len(w.block):]
+}
+
+// keep takes what was appended to free, and returns it. What has outgrown the block stands
+// alone; the block is left, or each later one would outgrow it again.
+func (w *Writing) keep(b []byte) []byte {
+	if len(b) <= cap(w.block)-len(w.block) {
+		w.block = w.block[:len(w.block)+len(b)]
+	} else {
+		w.block = nil
+	}
+	return b[:len(b):len(b)]
+}
+
+// encode writes a record, as its fields are coded.
+func (w *Writing) encode(fields func(*Codec)) []byte {
+	w.codec = Codec{buf: w.free()}
+	fields(&w.codec)
+	b := w.codec.buf
+	w.codec.buf = nil
+	return w.keep(b)
+}
+
+// write is the Writing; a transaction that only reads, and looks at entries, has its own.
+func (t *Tx) write() *Writing {
+	if t.writing == nil {
+		t.writing = &Writing{}
+	}
+	return t.writing
+}
+
+// scratch is a record of a kind to read into, which is zero.
+func scratch[T any](w *Writing, place int) *T {
+	for len(w.scratch) <= place {
+		w.scratch = append(w.scratch, nil)
+	}
+	v, ok := w.scratch[place].(*T)
+	if !ok {
+		v = new(T)
+		w.scratch[place] = v
+	}
+	*v = *new(T)
+	return v
+}
