@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"teamdata/e2e/kit"
@@ -24,12 +25,20 @@ const (
 	windowsName = "teamdata_v1.2.3_windows_amd64"
 )
 
-// readProgram is the content of this module's program, as `go run` has linked it.
+// program is the content of this module's program, as `go run` has linked it for the tests
+// that start it, too.
+var program = sync.OnceValues(func() (string, error) {
+	build := exec.Command("go", "run", "-trimpath", "-exec", "cat", "../..")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	content, err := build.Output()
+	return string(content), err
+})
+
 func readProgram(t *testing.T) string {
 	t.Helper()
-	content, err := exec.Command("go", "run", "-exec", "cat", "../..").Output()
+	content, err := program()
 	kit.Must(t, err)
-	return string(content)
+	return content
 }
 
 // folder is a release in a folder, of that program.
