@@ -7,7 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
-	"teamdata/store/engine"
+	"teamdata/store/rows"
 )
 
 // fillPercent packs pages densely: nearly every insert lands at the end of its
@@ -25,7 +25,7 @@ type tx struct {
 	undo    []change // in Store.undo
 	dropped bool     // an empty bucket was dropped, which needs no undo
 	unread  bool     // it needs more of the index of idempotency keys than is read
-	engine.Changes
+	rows.Changes
 
 	countedBefore int // how many of Store.counted are of earlier updates
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"teamdata/store/engine"
+	"teamdata/store/rows"
 )
 
 // notCleared are the tables that Clear leaves as they are.
@@ -38,6 +38,6 @@ func (s *Store) Clear(ctx context.Context) error {
 	if err != nil {
 		return fault(err)
 	}
-	s.Tell(&engine.Changes{Touched: true, Retyped: true})
+	s.Tell(&rows.Changes{Touched: true, Retyped: true})
 	return nil
 }

@@ -67,9 +67,9 @@ func (h *hints) take() string {
 
 // sayDue tells the owners of endpoints that something is due there.
 func (s *Store) sayDue(t *tx) {
-	for endpoint := range t.DueAt() {
-		if !s.node.has(endpoint) {
-			s.hints.say(strconv.FormatUint(endpoint, 10))
+	for _, due := range t.Dues {
+		if !s.node.has(due.Endpoint) {
+			s.hints.say(strconv.FormatUint(due.Endpoint, 10))
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"teamdata/store/engine"
+	"teamdata/store/rows"
 )
 
 // A node trusts what it keeps in memory for trustTime after it began to look whether it
@@ -115,7 +115,7 @@ func numbers(rows []row) map[string]uint64 {
 // note notes generations that a look found which began at a time, and returns what has
 // changed. On another server that may be anything: a standby that lagged knows less, and
 // counts up to the same numbers again. What it has not heard of is due once more.
-func (k *known) note(asked moment, server uint64, generations []row) (changes engine.Changes) {
+func (k *known) note(asked moment, server uint64, generations []row) (changes rows.Changes) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := numbers(generations)
@@ -168,7 +168,7 @@ func (s *Store) saySeen(ctx context.Context, c *conn, generations []row) error {
 // While the node doesn't know whether others did, it is another one each time.
 func (s *Store) AccessGeneration() uint64 {
 	if !s.options.Sole && !s.known.trusted() {
-		s.Tell(&engine.Changes{Touched: true})
+		s.Tell(&rows.Changes{Touched: true})
 	}
 	return s.Notices.AccessGeneration()
 }
@@ -176,7 +176,7 @@ func (s *Store) AccessGeneration() uint64 {
 // EventTypeGeneration is bumped like it, for event types.
 func (s *Store) EventTypeGeneration() uint64 {
 	if !s.options.Sole && !s.known.trusted() {
-		s.Tell(&engine.Changes{Retyped: true})
+		s.Tell(&rows.Changes{Retyped: true})
 	}
 	return s.Notices.EventTypeGeneration()
 }

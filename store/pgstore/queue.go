@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"teamdata/store"
-	"teamdata/store/engine"
+	"teamdata/store/rows"
 )
 
 const sqlEachDue = `SELECT e.number, d.at FROM endpoints e,
@@ -27,17 +27,17 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 // announce tells of what is due in some shards of this node, as if it were new. What it
 // can't read now is read when the node looks the next time.
 func (s *Store) announce(ctx context.Context, shards []string) {
-	var rows []row
+	var found []row
 	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) (err error) {
-		rows, err = c.rows(ctx, newQuery(sqlEachDue+" AND 'shard ' || lpad((e.number % "+strconv.Itoa(store.Shards)+")::text, 2, '0') = ANY($1)", shards))
+		found, err = c.rows(ctx, newQuery(sqlEachDue+" AND 'shard ' || lpad((e.number % "+strconv.Itoa(store.Shards)+")::text, 2, '0') = ANY($1)", shards))
 		return err
 	})
 	if err != nil {
 		s.known.miss()
 		return
 	}
-	var due engine.Changes
-	for _, r := range rows {
+	var due rows.Changes
+	for _, r := range found {
 		due.Due(readUnsigned(r[0]), readTime(r[1]))
 	}
 	s.Tell(&due)

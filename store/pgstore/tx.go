@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"teamdata/store"
-	"teamdata/store/engine"
+	"teamdata/store/rows"
 )
 
 // tx is a transaction of the engine: store.Tx on one of the database. That of a
@@ -29,7 +29,7 @@ type tx struct {
 	held      map[string]uint64 // the tokens of the node's leases, if a fence is in the group
 	published published
 	lastID    string // the last that an update made, without its prefix
-	engine.Changes
+	rows.Changes
 }
 
 var errReadOnly = errors.New("a View can't write")
