@@ -50,12 +50,18 @@ const maxWhole = 1 << 10
 // Decode is the reverse of Encode. What it returns shares no memory with the record.
 // ErrRecord: it is damaged.
 func Decode[T any](record []byte, fields func(*Codec, *T)) (T, error) {
+	v, err := decode(record, fields)
+	return *v, err
+}
+
+// decode is Decode without a copy of what it made.
+func decode[T any](record []byte, fields func(*Codec, *T)) (*T, error) {
 	c := &coded[T]{Codec: Codec{buf: record, record: record, reading: true}}
 	fields(&c.Codec, &c.record)
 	if c.broken || len(c.buf) > 0 {
-		return c.record, ErrRecord
+		return &c.record, ErrRecord
 	}
-	return c.record, nil
+	return &c.record, nil
 }
 
 func (c *Codec) Number(n *uint64) {

@@ -94,19 +94,25 @@ func (t *Table[T]) Has(tx *Tx, key []byte) (bool, error) {
 
 // Open reads a stored value, with its secrets opened.
 func (t *Table[T]) Open(tx *Tx, key, value []byte) (T, error) {
-	v, err := t.Read(key, value)
+	v, err := t.read(key, value)
 	if err == nil && t.Secrets != nil {
-		err = tx.Sealing().OpenFields([]byte(t.Name), key, t.Secrets(&v))
+		err = tx.Sealing().OpenFields([]byte(t.Name), key, t.Secrets(v))
 	}
-	return v, err
+	return *v, err
 }
 
 // Read reads a stored value, and leaves its secrets sealed. The record shares no memory
 // with it.
 func (t *Table[T]) Read(key, value []byte) (T, error) {
-	v, err := Decode(value, t.Fields)
+	v, err := t.read(key, value)
+	return *v, err
+}
+
+// read is Read without a copy of what it made.
+func (t *Table[T]) read(key, value []byte) (*T, error) {
+	v, err := decode(value, t.Fields)
 	if t.Complete != nil {
-		t.Complete(key, &v)
+		t.Complete(key, v)
 	}
 	return v, err
 }
