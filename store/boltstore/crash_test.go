@@ -155,7 +155,8 @@ func (f *fixture) findNumbered() map[string]bool {
 	found := make(map[string]bool)
 	must(f, f.awaitKeys(bg))
 	must(f, f.db.View(func(bolt *bbolt.Tx) error {
-		t := &tx{s: f.Store, bolt: bolt, now: f.now()}
+		t := newTx(f.Store, bolt, nil)
+		t.now = f.now()
 		c := checker{bolt: bolt}
 		entries := c.each(bucketAuditLog, func(_, item []byte) {
 			number := targetOf(f, item)

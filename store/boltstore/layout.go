@@ -7,7 +7,8 @@ import (
 	"teamdata/store"
 )
 
-// Every bucket of the file. Keys are built by the functions below, numbers in
+// The buckets of what is not kept as rows: those have their names and keys from their
+// tables, in package store. Keys are built by the functions below, numbers in
 // them are 8 bytes big-endian, and text followed by another part ends with a zero
 // byte, which no id contains. Buckets that grow are keyed so that inserts land at
 // their end.
@@ -15,13 +16,6 @@ var (
 	// bucketMeta: "schema" → schema version as a number; "seal" → sealCheck,
 	// sealed, if the file is sealed.
 	bucketMeta = []byte("meta")
-	// bucketOrgs: org id → org record.
-	bucketOrgs = []byte("orgs")
-	// bucketRemovedOrgs: org id → nothing; removed orgs whose other records may
-	// still exist.
-	bucketRemovedOrgs = []byte("removedOrgs")
-	// bucketPlans: plan name → plan record.
-	bucketPlans = []byte("plans")
 	// bucketMembers: org id, 0, user id → member record.
 	bucketMembers = []byte("members")
 	// bucketManagers: org id, 0, user id → role; the managing members.
@@ -36,8 +30,6 @@ var (
 	bucketLastRemoved = []byte("lastRemoved")
 	// bucketAuditLog: org id, 0, createdAt ms, entry id → the item's JSON.
 	bucketAuditLog = []byte("auditLog")
-	// bucketInstructions: org id → instructions record.
-	bucketInstructions = []byte("instructions")
 	// bucketAPIKeys: key id → API key record.
 	bucketAPIKeys = []byte("apiKeys")
 	// bucketAPIKeyList: org id, 0, key id → nothing; the keys of each org.
@@ -52,8 +44,6 @@ var (
 	// bucketRemovedEndpoints: endpoint number → nothing; removed endpoints whose
 	// deliveries may still exist.
 	bucketRemovedEndpoints = []byte("removedEndpoints")
-	// bucketEventTypes: event type → event type record; the operator's own.
-	bucketEventTypes = []byte("eventTypes")
 	// bucketEvents: event id → event record, for events that don't share their
 	// delivery's.
 	bucketEvents = []byte("events")
@@ -83,8 +73,6 @@ var (
 	bucketIdempotency = []byte("idempotency")
 	// bucketCertificates: name → PEM, sealed in a sealed file.
 	bucketCertificates = []byte("certificates")
-	// bucketOperatorTokens: token id → operator token record.
-	bucketOperatorTokens = []byte("operatorTokens")
 	// bucketAccounts: user id → account record.
 	bucketAccounts = []byte("accounts")
 	// bucketAccountEmails: address in lower case → user id.
@@ -95,15 +83,16 @@ var (
 	bucketSignInLinks = []byte("signInLinks")
 )
 
-var buckets = [][]byte{
-	bucketMeta, bucketOrgs, bucketRemovedOrgs, bucketPlans, bucketMembers, bucketManagers, bucketVisibleOrgs, bucketMemberList,
-	bucketLastRemoved, bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketAPIKeyList, bucketKeyUse,
-	bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints, bucketEventTypes,
+// buckets are all that a file has.
+var buckets = append([][]byte{
+	bucketMeta, bucketMembers, bucketManagers, bucketVisibleOrgs, bucketMemberList,
+	bucketLastRemoved, bucketAuditLog, bucketAPIKeys, bucketAPIKeyList, bucketKeyUse,
+	bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints,
 	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketDeliveryCounts,
 	bucketReplayJobs, bucketReplayJobList, bucketMails,
-	bucketIdempotency, bucketCertificates, bucketOperatorTokens,
+	bucketIdempotency, bucketCertificates,
 	bucketAccounts, bucketAccountEmails, bucketSessions, bucketSignInLinks,
-}
+}, allRowBuckets()...)
 
 // The keys of bucketMeta.
 var (

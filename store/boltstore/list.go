@@ -52,7 +52,7 @@ func (t *tx) lastPosition(b *bbolt.Bucket, orgID string) (last store.Cursor) {
 // which everything added later follows. It costs two seeks per org.
 func (t *tx) newest() time.Time {
 	ms := uint64(0)
-	orgs := t.bolt.Bucket(bucketOrgs).Cursor()
+	orgs := t.bolt.Bucket([]byte(store.KindOrg)).Cursor()
 	for key, _ := orgs.First(); key != nil; key, _ = orgs.Next() {
 		for _, list := range [][]byte{bucketMemberList, bucketAuditLog} {
 			ms = max(ms, t.lastPosition(t.bolt.Bucket(list), string(key)).Ms)
@@ -78,7 +78,7 @@ func NewestTime(path string) (newest time.Time, err error) {
 			return err
 		}
 		return db.View(func(bolt *bbolt.Tx) error {
-			newest = (&tx{bolt: bolt}).newest()
+			newest = newTx(nil, bolt, nil).newest()
 			return nil
 		})
 	})

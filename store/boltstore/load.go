@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"go.etcd.io/bbolt"
-
 	"teamdata/store"
 	"teamdata/store/codec"
 	"teamdata/store/rows"
@@ -18,7 +16,7 @@ import (
 func (s *Store) Load(ctx context.Context, fill func(store.EachRecord) error) error {
 	l := &loader{s: s}
 	defer func() {
-		if l.bolt != nil {
+		if l.tx != nil {
 			l.bolt.Rollback()
 		}
 	}()
@@ -36,20 +34,25 @@ const (
 
 // loader writes records, and makes the indexes.
 type loader struct {
-	s    *Store
-	bolt *bbolt.Tx // nil: none is open
-	n    int       // records written in it
-	size int       // and their bytes
+	s       *Store
+	*tx             // nil: none is open
+	writing writing // of one after the other
+	n       int     // records written in it
+	size    int     // and their bytes
 }
 
 func (l *loader) put(kind store.Kind, key, record []byte) (err error) {
-	if l.bolt == nil {
-		if l.bolt, err = l.s.db.Begin(true); err != nil {
+	if l.tx == nil {
+		bolt, err := l.s.db.Begin(true)
+		if err != nil {
 			return err
 		}
+		l.tx = newTx(l.s, bolt, &l.writing)
 	}
 	record = bytes.Clone(record) // the file keeps it until the commit
-	if load := loads[kind]; load != nil {
+	if k := rowKind(string(kind)); k != nil {
+		err = l.load(k, bytes.Clone(key), record)
+	} else if load := loads[kind]; load != nil {
 		err = load(l, key, record)
 	} else {
 		err = l.set([]byte(kind), key, record)
@@ -63,19 +66,27 @@ func (l *loader) put(kind store.Kind, key, record []byte) (err error) {
 }
 
 func (l *loader) commit() error {
-	if l.bolt == nil {
+	if l.tx == nil {
 		return nil
 	}
 	err := l.bolt.Commit()
 	l.s.keys.end(err)
-	l.bolt, l.n, l.size = nil, 0, 0
+	l.writing.end()
+	l.tx, l.n, l.size = nil, 0, 0
 	return err
 }
 
-func (l *loader) bucket(name []byte) *bbolt.Bucket {
-	b := l.bolt.Bucket(name)
-	b.FillPercent = fillPercent
-	return b
+// load writes a row with its entries. Nothing of it is undone.
+func (l *loader) load(k *rows.Kind, key, value []byte) error {
+	r := rows.Row{Key: key, Value: value, New: true}
+	if k.Entries != nil {
+		if err := k.Entries(&l.tx.rows, key, value, false, &r.Entries); err != nil {
+			return err
+		}
+	}
+	err := l.tx.Write(k, &r)
+	l.undo = l.undo[:0]
+	return err
 }
 
 func (l *loader) set(bucket, key, value []byte) error { return l.bucket(bucket).Put(key, value) }
@@ -182,9 +193,8 @@ func loadIdempotency(l *loader, key, record []byte) error {
 	if err != nil {
 		return err
 	}
-	t := &tx{s: l.s, bolt: l.bolt}
 	number := partitionOf(r.FirstUse)
-	partition, err := t.partition(number)
+	partition, err := l.partition(number)
 	if err != nil {
 		return err
 	}

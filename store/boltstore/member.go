@@ -103,10 +103,15 @@ func (t *tx) eachManager(orgID string, fn func(key, role []byte)) {
 }
 
 func (t *tx) VisibleOrgs(userID string) (orgs []string, err error) {
-	prefix, removed := orgKey(userID, ""), t.bolt.Bucket(bucketRemovedOrgs)
+	prefix := orgKey(userID, "")
 	for _, key := range firstKeys(t.bolt.Bucket(bucketVisibleOrgs), prefix, all) {
-		if org := key[len(prefix):]; removed.Get(org) == nil {
-			orgs = append(orgs, string(org))
+		org := string(key[len(prefix):])
+		removed, err := t.OrgRemoved(org)
+		if err != nil {
+			return nil, err
+		}
+		if !removed {
+			orgs = append(orgs, org)
 		}
 	}
 	return orgs, nil

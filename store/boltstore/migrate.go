@@ -29,7 +29,9 @@ func (s *Store) migrate(bolt *bbolt.Tx, from uint64) error {
 		on.seal = s.seal
 	}
 	for _, step := range migrations[from-1:] {
-		if err := step(&tx{s: on, bolt: bolt, now: s.now()}); err != nil {
+		t := newTx(on, bolt, &writing{})
+		t.now = s.now()
+		if err := step(t); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ func init() { childRoles["migrate"] = childMigrates }
 // rewrites each org and makes a bucket, the second names that bucket anew.
 var madeUp = []func(*tx) error{
 	func(t *tx) error {
-		for _, id := range allKeys(t.bolt.Bucket(bucketOrgs)) {
+		for _, id := range allKeys(t.bolt.Bucket([]byte("orgs"))) {
 			o, err := t.Org(string(id))
 			if err != nil {
 				return err
@@ -248,7 +248,7 @@ func TestFailedMigration(t *testing.T) {
 	f, _ := oldFile(t)
 	db, err := bbolt.Open(f.path, boltfile.Mode, nil)
 	must(t, err)
-	must(t, db.Update(func(tx *bbolt.Tx) error { return spoil(tx.Bucket(bucketOrgs)) }))
+	must(t, db.Update(func(tx *bbolt.Tx) error { return spoil(tx.Bucket([]byte("orgs"))) }))
 	must(t, db.Close())
 	refuses(t, f.path, "has schema 1 and can't be migrated to schema 2", "record")
 	_, err = Open(f.path, Options{})

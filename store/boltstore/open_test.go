@@ -43,7 +43,7 @@ func TestOpenWithoutABucket(t *testing.T) {
 	f.close()
 	db, err := bbolt.Open(f.path, 0o600, nil)
 	must(t, err)
-	err = errors.Join(db.Update(func(bolt *bbolt.Tx) error { return bolt.DeleteBucket(bucketRemovedOrgs) }), db.Close())
+	err = errors.Join(db.Update(func(bolt *bbolt.Tx) error { return bolt.DeleteBucket([]byte("removedOrgs")) }), db.Close())
 	must(t, err)
 	if err := verify(f.path); err != nil {
 		t.Error(err)

@@ -47,10 +47,10 @@ var (
 )
 
 var kinds = []kind{
-	kindOf(bucketOrgs, codec.Org),
-	kindOf(bucketPlans, codec.Plan),
+	kindOf([]byte("orgs"), codec.Org),
+	kindOf([]byte("plans"), codec.Plan),
 	kindOf(bucketMembers, codec.Member),
-	kindOf(bucketInstructions, codec.Instructions),
+	kindOf([]byte("instructions"), codec.Instructions),
 	kindOf(bucketAPIKeys, codec.APIKey),
 	kindOf(bucketKeyUse, codec.KeyUse),
 	kindOf(bucketEndpoints, codec.Endpoint),
@@ -59,8 +59,8 @@ var kinds = []kind{
 	kindOf(bucketReplayJobs, codec.ReplayJob),
 	kindOf(bucketMails, codec.Mail),
 	kindOf(bucketIdempotency, codec.IdempotencyRecord),
-	kindOf(bucketEventTypes, codec.EventType),
-	kindOf(bucketOperatorTokens, codec.OperatorToken),
+	kindOf([]byte("eventTypes"), codec.EventType),
+	kindOf([]byte("operatorTokens"), codec.OperatorToken),
 	kindOf(bucketAccounts, codec.Account),
 	kindOf(bucketSessions, codec.Session),
 	kindOf(bucketSignInLinks, codec.SignInLink),

@@ -54,8 +54,8 @@ type Store struct {
 	queue    *engine.Queue
 	synced   synced
 	keys     keyIndex
-	ids      store.IDSource // owned by the writer, as are undo, counted and endpoint
-	undo     []change       // the undo log, reused by each update
+	ids      store.IDSource // owned by the writer, as are writing, counted and endpoint
+	writing  writing        // reused by each batch
 	counted  []counted      // by the updates of a batch, written at its end
 	endpoint readEndpoint   // the last one read
 	before   func() error   // Options.BeforeCommit
@@ -120,7 +120,8 @@ func (s *Store) view(fn func(*tx) error) error {
 		return storageFault(context.Cause(s.life))
 	}
 	defer s.EnterView().Store(0)
-	t := &tx{s: s, bolt: bolt, now: s.now()}
+	t := newTx(s, bolt, nil)
+	t.now = s.now()
 	if err = fn(t); t.unread {
 		return errUnread
 	}

@@ -14,20 +14,30 @@ import (
 // bucket or of its org's range.
 const fillPercent = 0.9
 
-// tx is a transaction of the engine: store.Tx on one bbolt transaction. Several
-// Updates share both in turn; undo is what to restore if the current one fails.
+// tx is a transaction of the engine: store.Tx on one bbolt transaction. Each View makes
+// one, so that what only writers need stands elsewhere.
 type tx struct {
-	s       *Store
-	bolt    *bbolt.Tx
-	read    *bbolt.Bucket // the one that readBucket opened last
-	name    []byte        // its name
-	now     time.Time
-	undo    []change // in Store.undo
-	dropped bool     // an empty bucket was dropped, which needs no undo
-	unread  bool     // it needs more of the index of idempotency keys than is read
-	rows.Changes
+	store.Nouns
+	*writing // nil in a View
+	s        *Store
+	bolt     *bbolt.Tx
+	read     *bbolt.Bucket // the one that readBucket opened last
+	name     []byte        // its name
+	now      time.Time
+	unread   bool    // it needs more of the index of idempotency keys than is read
+	rows     rows.Tx // on it
+}
 
-	countedBefore int // how many of Store.counted are of earlier updates
+// writing is what a transaction has that writes. Several Updates share it in turn; undo
+// is what to restore if the current one fails.
+type writing struct {
+	rows.Changes
+	undo          []change
+	dropped       bool // an empty bucket was dropped, which needs no undo
+	countedBefore int  // how many of Store.counted are of earlier updates
+	opened        []opened
+	entries       rows.Entries // scratch space of Write
+	records       rows.Writing
 }
 
 // change is one write, with what was there before it.
@@ -42,9 +52,43 @@ type dueAt struct {
 	at       time.Time
 }
 
+// newTx makes a transaction that reads, or with w one that also writes.
+func newTx(s *Store, bolt *bbolt.Tx, w *writing) *tx {
+	t := &tx{s: s, bolt: bolt, writing: w}
+	t.Nouns.Tx = &t.rows
+	if w == nil {
+		t.rows.On(t, nil)
+		return t
+	}
+	if w.Changes = (rows.Changes{}); w.opened == nil {
+		w.opened = make([]opened, rows.Places())
+	}
+	t.rows.On(t, &w.records)
+	return t
+}
+
+// end leaves nothing of a transaction that has ended in memory but space for the next.
+func (w *writing) end() {
+	clear(w.opened)
+	clear(w.entries[:])
+	w.records.Reuse()
+	w.reuseUndo()
+}
+
+// maxUndo is the number of changes whose space is kept between updates.
+const maxUndo = 1024
+
+// reuseUndo keeps the space of a finished undo log for the next one.
+func (w *writing) reuseUndo() {
+	if clear(w.undo); cap(w.undo) > maxUndo {
+		w.undo = nil
+	}
+	w.undo = w.undo[:0]
+}
+
 // begin begins an update.
 func (t *tx) begin() {
-	t.now, t.undo, t.dropped, t.unread, t.countedBefore = t.s.now(), t.s.undo[:0], false, false, len(t.s.counted)
+	t.now, t.undo, t.dropped, t.unread, t.countedBefore = t.s.now(), t.undo[:0], false, false, len(t.s.counted)
 }
 
 func (t *tx) Now() time.Time { return t.now }
@@ -83,8 +127,11 @@ func (t *tx) replace(b *bbolt.Bucket, key, old, value []byte) error {
 	return storageFault(b.Put(key, value))
 }
 
-func (t *tx) delete(b *bbolt.Bucket, key []byte) error {
-	t.undo = append(t.undo, change{b, key, b.Get(key)})
+func (t *tx) delete(b *bbolt.Bucket, key []byte) error { return t.remove(b, key, b.Get(key)) }
+
+// remove deletes a key whose current value is old.
+func (t *tx) remove(b *bbolt.Bucket, key, old []byte) error {
+	t.undo = append(t.undo, change{b, key, old})
 	return storageFault(b.Delete(key))
 }
 
@@ -114,18 +161,16 @@ func storageFault(err error) error {
 	return store.Unavailable(err)
 }
 
+// lastIn returns the last key within bounds, or nil.
+func lastIn(c *bbolt.Cursor, within rows.Bounds) []byte {
+	w := walk{c, within, true}
+	key, _ := w.first()
+	return key
+}
+
 // lastBefore returns the last key before end, or nil if that lacks the prefix.
 func lastBefore(c *bbolt.Cursor, prefix, end []byte) []byte {
-	key, _ := c.Seek(end)
-	if key == nil {
-		key, _ = c.Last()
-	} else {
-		key, _ = c.Prev()
-	}
-	if !bytes.HasPrefix(key, prefix) {
-		return nil
-	}
-	return key
+	return lastIn(c, rows.Bounds{From: prefix, To: end})
 }
 
 // firstKeys returns up to limit keys with a prefix.

@@ -69,7 +69,8 @@ func (s *Store) commitBatch(batch []*engine.Update) (t *tx, err error) {
 		return nil, err
 	}
 	s.counted = s.counted[:0]
-	t = &tx{s: s, bolt: bolt}
+	t = newTx(s, bolt, &s.writing)
+	defer s.writing.end()
 	written := 0
 	for _, u := range batch {
 		wrote, err := s.run(t, u)
@@ -123,7 +124,7 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool, err error) {
 		return false, nil
 	}
 	t.begin()
-	defer s.reuseUndo(t)
+	defer t.reuseUndo()
 	added, changes := len(s.keys.added), t.Changes
 	if u.Err = engine.Recover(u.Fn, t); t.unread {
 		u.Err = errUnread // whatever it made of that
@@ -134,17 +135,6 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool, err error) {
 		return false, t.rollback()
 	}
 	return t.dropped || len(t.undo) > 0 || len(s.counted) > t.countedBefore, nil
-}
-
-// maxUndo is the number of changes whose space is kept between updates.
-const maxUndo = 1024
-
-// reuseUndo keeps the space of a finished undo log for the next one.
-func (s *Store) reuseUndo(t *tx) {
-	if clear(t.undo); cap(t.undo) <= maxUndo {
-		s.undo = t.undo
-	}
-	t.undo = nil
 }
 
 // sync commits. If that fails although the new state is visible, it is unknown

@@ -1,0 +1,43 @@
+package boltstore
+
+import (
+	"bytes"
+
+	"teamdata/store/rows"
+)
+
+// rows checks what is kept as rows: each has its entries, and there are no more entries
+// than rows that have one. A bucket's entries are counted together, of whichever index.
+func (c *checker) rows() error {
+	on := rows.Checker{Tx: newTx(nil, c.bolt, nil).Tx, Found: c.found}
+	on.Walk = func(k *rows.Kind, fn func(key, value []byte, compare func(want *rows.Entries))) error {
+		n := map[string]int{}
+		c.each([]byte(k.Name), func(key, value []byte) {
+			fn(key, value, func(want *rows.Entries) {
+				for i, x := range k.Indexes {
+					if e := want[i]; e.Key != nil {
+						n[x.Name]++
+						c.entry(k, key, x.Name, &e)
+					}
+				}
+			})
+		})
+		for i, x := range k.Indexes {
+			if i == 0 || k.Indexes[i-1].Name != x.Name {
+				c.sameCount([]byte(x.Name), "entries", n[x.Name], k.Name)
+			}
+		}
+		return nil
+	}
+	return on.All(rowKinds)
+}
+
+// entry checks that the row under a key has an entry.
+func (c *checker) entry(k *rows.Kind, key []byte, index string, want *rows.Entry) {
+	switch value := c.get([]byte(index), want.Key); {
+	case value == nil:
+		c.fault("%s %q: is not in %s under %q", k.Name, key, index, want.Key)
+	case !bytes.Equal(value, want.Value):
+		c.fault("%s %q: has %q in %s, and not %q", k.Name, key, value, index, want.Value)
+	}
+}

@@ -1,0 +1,183 @@
+package boltstore
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store/rows"
+)
+
+// walk goes through what a bucket has within bounds.
+type walk struct {
+	*bbolt.Cursor
+	rows.Bounds
+	back bool // the last key comes first
+}
+
+// first goes to the first key, and next to the one after the given one; nil: there is no
+// more.
+func (w *walk) first() (key, value []byte) {
+	switch {
+	case !w.back:
+		return w.within(w.Seek(w.From))
+	case w.To != nil:
+		if key, _ = w.Seek(w.To); key != nil {
+			return w.within(w.prev(w.To))
+		}
+	}
+	return w.within(w.Last())
+}
+
+func (w *walk) next(key []byte) (_, value []byte) {
+	if w.back {
+		return w.within(w.prev(key))
+	}
+	return w.within(w.Next())
+}
+
+// prev goes back from a key. A page whose keys were all deleted since the last commit is
+// where bbolt says that there are no more, and goes on if it is asked again.
+func (w *walk) prev(from []byte) (key, value []byte) {
+	for key, value = w.Prev(); key == nil; key, value = w.Prev() {
+		if first, _ := w.Bucket().Cursor().First(); first == nil || bytes.Compare(first, from) >= 0 {
+			return nil, nil
+		}
+	}
+	return key, value
+}
+
+func (w *walk) within(key, value []byte) (_, _ []byte) {
+	if w.back && bytes.Compare(key, w.From) < 0 || !w.back && w.To != nil && bytes.Compare(key, w.To) >= 0 {
+		return nil, nil
+	}
+	return key, value
+}
+
+func (t *tx) Scan(k *rows.Kind, r rows.Range, fn func(rows.Item) bool) error {
+	b := t.of(k, r.Index)
+	if b == nil {
+		return nil
+	}
+	records := newLookup(t, k, &r)
+	w, n := walk{b.Cursor(), r.Bounds, r.Back}, 0
+	for key, value := w.first(); key != nil; key, value = w.next(key) {
+		if r.Bare && len(value) > 0 {
+			continue
+		}
+		item, err := records.item(key, value)
+		if err != nil {
+			return err
+		}
+		if n++; !fn(item) || n == r.Limit {
+			break
+		}
+	}
+	return nil
+}
+
+// lookup finds the rows of entries.
+type lookup struct {
+	rows   *bbolt.Bucket // nil: they are not asked for
+	record func(dst, key, value []byte) []byte
+	key    []byte
+}
+
+func newLookup(t *tx, k *rows.Kind, r *rows.Range) (l lookup) {
+	if r.Records && r.Index != rows.ByKey {
+		l.rows, l.record = t.of(k, rows.ByKey), k.Indexes[r.Index].Record
+	}
+	return l
+}
+
+func (l *lookup) item(key, value []byte) (rows.Item, error) {
+	item := rows.Item{Key: key, Value: value}
+	if l.rows == nil {
+		return item, nil
+	}
+	l.key = l.record(l.key[:0], key, value)
+	if item.Record = l.rows.Get(l.key); item.Record == nil {
+		return item, storageFault(rows.ErrRecord)
+	}
+	return item, nil
+}
+
+func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, fn func(i int, item rows.Item) bool) error {
+	for i, r := range ranges {
+		if err := t.Scan(k, r, func(item rows.Item) bool { return fn(i, item) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// head is the first item of a range that is merged with others.
+type head struct {
+	walk
+	i          int
+	key, value []byte
+}
+
+func (t *tx) Merge(k *rows.Kind, ranges []rows.Range, skip, limit int, fn func(i int, item rows.Item) bool) error {
+	heads := make([]*head, 0, len(ranges))
+	for i, r := range ranges {
+		h := &head{walk: walk{t.of(k, r.Index).Cursor(), r.Bounds, r.Back}, i: i}
+		if h.key, h.value = h.first(); h.key != nil {
+			heads = append(heads, h)
+		}
+	}
+	order := func(a, b *head) int {
+		n := bytes.Compare(a.key[skip:], b.key[skip:])
+		if a.back {
+			n = -n
+		}
+		return cmp.Or(n, a.i-b.i)
+	}
+	slices.SortFunc(heads, order)
+	for n := 0; len(heads) > 0 && (limit == 0 || n < limit); {
+		h, r := heads[0], &ranges[heads[0].i]
+		if !r.Bare || len(h.value) == 0 {
+			records := newLookup(t, k, r)
+			item, err := records.item(h.key, h.value)
+			if err != nil {
+				return err
+			}
+			if n++; !fn(h.i, item) {
+				break
+			}
+		}
+		if h.key, h.value = h.next(h.key); h.key == nil {
+			heads = heads[1:]
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(heads[1:], h, order)
+		copy(heads, heads[1:1+at])
+		heads[at] = h
+	}
+	return nil
+}
+
+func (t *tx) Join(k *rows.Kind, r rows.Range, dst []byte) (j rows.Joined, err error) {
+	j.Bytes = dst
+	b := t.of(k, r.Index)
+	if b == nil {
+		return j, nil
+	}
+	w := walk{b.Cursor(), r.Bounds, r.Back}
+	for key, value := w.first(); key != nil; key, value = w.next(key) {
+		if r.Limit > 0 && j.Count == r.Limit {
+			j.More = true
+			break
+		}
+		if j.Count > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, value...)
+		j.Last = key
+		j.Count++
+	}
+	j.Bytes = dst
+	return j, nil
+}
