@@ -98,7 +98,7 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string), step func()) {
 	if version < schemaVersion() {
 		return
 	}
-	if err := c.rows(); err != nil {
+	if err := c.rows(rowKinds); err != nil {
 		found(err.Error())
 	}
 	c.members()

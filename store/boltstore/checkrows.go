@@ -6,9 +6,9 @@ import (
 	"teamdata/store/rows"
 )
 
-// rows checks what is kept as rows: each has its entries, and there are no more entries
+// rows checks the rows of some kinds: each has its entries, and there are no more entries
 // than rows that have one. A bucket's entries are counted together, of whichever index.
-func (c *checker) rows() error {
+func (c *checker) rows(kinds []*rows.Kind) error {
 	on := rows.Checker{Tx: newTx(nil, c.bolt, nil).Tx, Found: c.found}
 	on.Walk = func(k *rows.Kind, fn func(key, value []byte, compare func(want *rows.Entries))) error {
 		n := map[string]int{}
@@ -29,7 +29,7 @@ func (c *checker) rows() error {
 		}
 		return nil
 	}
-	return on.All(rowKinds)
+	return on.All(kinds)
 }
 
 // entry checks that the row under a key has an entry.

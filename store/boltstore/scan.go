@@ -10,32 +10,33 @@ import (
 	"teamdata/store/rows"
 )
 
-// walk goes through what a bucket has within bounds.
+// walk goes through a range of a bucket, whatever its limit.
 type walk struct {
 	*bbolt.Cursor
-	rows.Bounds
-	back bool // the last key comes first
+	rows.Range
 }
 
 // first goes to the first key, and next to the one after the given one; nil: there is no
 // more.
 func (w *walk) first() (key, value []byte) {
 	switch {
-	case !w.back:
+	case !w.Back:
 		return w.within(w.Seek(w.From))
 	case w.To != nil:
 		if key, _ = w.Seek(w.To); key != nil {
 			return w.within(w.prev(w.To))
 		}
 	}
-	return w.within(w.Last())
+	return w.within(w.Cursor.Last())
 }
 
-func (w *walk) next(key []byte) (_, value []byte) {
-	if w.back {
-		return w.within(w.prev(key))
+func (w *walk) next(key []byte) (_, value []byte) { return w.within(w.step(key)) }
+
+func (w *walk) step(key []byte) (_, value []byte) {
+	if w.Back {
+		return w.prev(key)
 	}
-	return w.within(w.Next())
+	return w.Next()
 }
 
 // prev goes back from a key. A page whose keys were all deleted since the last commit is
@@ -49,11 +50,18 @@ func (w *walk) prev(from []byte) (key, value []byte) {
 	return key, value
 }
 
+// within is the key if the range has it, or the next one that it has.
 func (w *walk) within(key, value []byte) (_, _ []byte) {
-	if w.back && bytes.Compare(key, w.From) < 0 || !w.back && w.To != nil && bytes.Compare(key, w.To) >= 0 {
-		return nil, nil
+	for key != nil {
+		if w.Back && bytes.Compare(key, w.From) < 0 || !w.Back && w.To != nil && bytes.Compare(key, w.To) >= 0 {
+			return nil, nil
+		}
+		if !w.Bare || len(value) == 0 {
+			return key, value
+		}
+		key, value = w.step(key)
 	}
-	return key, value
+	return nil, nil
 }
 
 func (t *tx) Scan(k *rows.Kind, r rows.Range, fn func(rows.Item) bool) error {
@@ -62,11 +70,8 @@ func (t *tx) Scan(k *rows.Kind, r rows.Range, fn func(rows.Item) bool) error {
 		return nil
 	}
 	records := newLookup(t, k, &r)
-	w, n := walk{b.Cursor(), r.Bounds, r.Back}, 0
+	w, n := walk{b.Cursor(), r}, 0
 	for key, value := w.first(); key != nil; key, value = w.next(key) {
-		if r.Bare && len(value) > 0 {
-			continue
-		}
 		item, err := records.item(key, value)
 		if err != nil {
 			return err
@@ -116,6 +121,7 @@ func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, fn func(i int, item rows.
 // head is the first item of a range that is merged with others.
 type head struct {
 	walk
+	lookup
 	i          int
 	key, value []byte
 }
@@ -123,30 +129,27 @@ type head struct {
 func (t *tx) Merge(k *rows.Kind, ranges []rows.Range, skip, limit int, fn func(i int, item rows.Item) bool) error {
 	heads := make([]*head, 0, len(ranges))
 	for i, r := range ranges {
-		h := &head{walk: walk{t.of(k, r.Index).Cursor(), r.Bounds, r.Back}, i: i}
+		h := &head{walk: walk{t.of(k, r.Index).Cursor(), r}, lookup: newLookup(t, k, &r), i: i}
 		if h.key, h.value = h.first(); h.key != nil {
 			heads = append(heads, h)
 		}
 	}
 	order := func(a, b *head) int {
 		n := bytes.Compare(a.key[skip:], b.key[skip:])
-		if a.back {
+		if a.Back {
 			n = -n
 		}
 		return cmp.Or(n, a.i-b.i)
 	}
 	slices.SortFunc(heads, order)
 	for n := 0; len(heads) > 0 && (limit == 0 || n < limit); {
-		h, r := heads[0], &ranges[heads[0].i]
-		if !r.Bare || len(h.value) == 0 {
-			records := newLookup(t, k, r)
-			item, err := records.item(h.key, h.value)
-			if err != nil {
-				return err
-			}
-			if n++; !fn(h.i, item) {
-				break
-			}
+		h := heads[0]
+		item, err := h.item(h.key, h.value)
+		if err != nil {
+			return err
+		}
+		if n++; !fn(h.i, item) {
+			break
 		}
 		if h.key, h.value = h.next(h.key); h.key == nil {
 			heads = heads[1:]
@@ -165,7 +168,7 @@ func (t *tx) Join(k *rows.Kind, r rows.Range, dst []byte) (j rows.Joined, err er
 	if b == nil {
 		return j, nil
 	}
-	w := walk{b.Cursor(), r.Bounds, r.Back}
+	w := walk{b.Cursor(), r}
 	for key, value := w.first(); key != nil; key, value = w.next(key) {
 		if r.Limit > 0 && j.Count == r.Limit {
 			j.More = true

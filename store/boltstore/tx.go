@@ -163,7 +163,7 @@ func storageFault(err error) error {
 
 // lastIn returns the last key within bounds, or nil.
 func lastIn(c *bbolt.Cursor, within rows.Bounds) []byte {
-	w := walk{c, within, true}
+	w := walk{c, rows.Range{Bounds: within, Back: true}}
 	key, _ := w.first()
 	return key
 }
