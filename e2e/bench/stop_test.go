@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"teamdata/cli/bench"
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 )
 
@@ -26,6 +27,9 @@ func TestCancel(t *testing.T) {
 		"sync": "sync", "accept": "round 1", "after-deletions": "storing", "deliver": "round 1", "latency": "round 1", "pages": "round 1",
 	} {
 		t.Run(only, func(t *testing.T) {
+			if only != "sync" && only != "deliver" { // which have everything that the others have
+				kit.NotEveryDay(t)
+			}
 			c := tiny(t)
 			c.Only = []string{only}
 			c.Events, c.Duration = 1_000_000, time.Minute // it would take long
