@@ -86,6 +86,9 @@ func (c *Checker) look() {
 func (t *Table[T]) check(c *Checker) {
 	var want Entries
 	err := c.Walk(&t.Kind, func(key, value []byte, compare func(*Entries)) {
+		if c.Step != nil {
+			defer c.Step()
+		}
 		v, err := t.Read(key, value)
 		if err != nil {
 			c.Fault("%s %q: the record is damaged", t.Name, key)
@@ -98,9 +101,7 @@ func (t *Table[T]) check(c *Checker) {
 		if compare(&want); t.Checks != nil {
 			t.Checks(c, key, &v)
 		}
-		if c.write().Reuse(); c.Step != nil {
-			c.Step()
-		}
+		c.write().Reuse()
 	})
 	if c.Err == nil {
 		c.Err = err
