@@ -26,6 +26,7 @@ type Model struct {
 	tables  []*table // by the places of kinds
 	changed rows.Changes
 	tx      rows.Tx
+	writing rows.Writing
 	undo    []func()
 }
 
@@ -43,15 +44,17 @@ var _ rows.Rows = (*Model)(nil)
 // NewModel makes a Model without rows.
 func NewModel(c Chosen) *Model {
 	m := &Model{Chosen: c}
-	m.tx.On(m, &rows.Writing{})
+	m.tx.On(m, &m.writing)
 	return m
 }
 
 // Tx is a transaction on the Model.
 func (m *Model) Tx() *rows.Tx { return &m.tx }
 
-// Begin begins a transaction, which Undo undoes.
+// Begin begins a transaction, which Undo undoes. The memory of the one before it is
+// written into again: the Model keeps nothing of it.
 func (m *Model) Begin() {
+	m.writing.Reuse()
 	changed := m.changed
 	m.undo = append(m.undo[:0], func() { m.changed = changed })
 }
@@ -115,7 +118,7 @@ func (m *Model) Gets(k *rows.Kind, keys [][]byte, fn func(i int, value []byte) e
 func (m *Model) Write(k *rows.Kind, r *rows.Row) error {
 	t, key := m.table(k), string(r.Key)
 	old, there := t[0][key]
-	if r.New && there || r.Was != nil && !bytes.Equal(r.Was, old.value) {
+	if r.New && there || r.Was != nil && !(there && bytes.Equal(r.Was, old.value)) {
 		panic(fmt.Sprintf("a row of %s %q is written as if it were not %q", k.Name, key, old.value))
 	}
 	if there {
