@@ -6,6 +6,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/engine"
+	"teamdata/store/rows"
 )
 
 // ahead is what the updates of a group name, to be locked and read before they run.
@@ -16,6 +17,9 @@ type ahead struct {
 	read                               []string // those of Orgs of which outcomes are not all
 	orgKeys, keys, orgMembers, members []string // pairs of idempotency keys, and of members
 }
+
+// plans are few, and read whole.
+var plans = kindTable("plans")
 
 // aheadOf is what a group names. A claimed delivery is taken as it was claimed, which the
 // statement that writes its outcome checks; reread: it is read like others.
@@ -105,9 +109,9 @@ func (a *ahead) missing() (queries []query) {
 func (a *ahead) reads(o *overlay) (queries []query) {
 	if len(a.read) > 0 {
 		queries = append(queries,
-			o.load(orgs.table, "id = ANY($1)", a.read),
+			o.load(orgs, "key = ANY($1)", keysOf(a.read)),
 			o.load(webhooks.table, "org_id = ANY($1) ORDER BY org_id, id", a.read),
-			o.load(plans.table, "true"))
+			o.load(plans, "true"))
 	}
 	if len(a.keys) > 0 {
 		queries = append(queries, o.load(idempotency.table, "(org_id, key) IN (SELECT * FROM unnest($1::text[], $2::text[])) ORDER BY first_use DESC", a.orgKeys, a.keys))
@@ -143,9 +147,7 @@ func (o *overlay) load(t *table, where string, args ...any) query {
 
 // absent notes that what was named and not found is not there.
 func (a *ahead) absent(o *overlay) {
-	for _, id := range a.read {
-		o.loaded(orgs.table, row{plain(id)}, nil)
-	}
+	o.absent(orgs, keysOf(a.read))
 	for i, key := range a.keys {
 		o.loaded(idempotency.table, row{plain(a.orgKeys[i]), plain(key)}, nil)
 	}
@@ -167,9 +169,17 @@ func (a *ahead) absent(o *overlay) {
 		o.loaded(lastAcknowledged, row{unsigned(number)}, nil)
 	}
 	if len(a.read) > 0 {
-		o.complete = append(o.complete, plans.table)
+		o.whole(plans, rows.Bounds{})
 		a.endpoints(o)
 	}
+}
+
+// keysOf are the keys of rows that have one text.
+func keysOf(ids []string) (keys [][]byte) {
+	for _, id := range ids {
+		keys = append(keys, []byte(id))
+	}
+	return keys
 }
 
 // endpoints puts those that were read into the order of their orgs.
@@ -181,7 +191,7 @@ func (a *ahead) endpoints(o *overlay) {
 		org := string(e.row[0])
 		o.endpoints[org] = append(o.endpoints[org], e.row)
 	}
-	for _, rows := range o.endpoints {
-		slices.SortFunc(rows, func(a, b row) int { return bytes.Compare(a[1], b[1]) })
+	for _, list := range o.endpoints {
+		slices.SortFunc(list, func(a, b row) int { return bytes.Compare(a[1], b[1]) })
 	}
 }

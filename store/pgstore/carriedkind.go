@@ -18,26 +18,21 @@ type carriedKind struct {
 	table   string   // that is written; empty: none is
 	columns string   // those that are written: of the key, and others behind them
 
-	record func(kept []byte) ([]byte, error) // the record as it is carried; nil: as it is kept
-	values func(record []byte) (row, error)  // the columns behind the key
+	record func(kept []byte) ([]byte, error)                 // the record as it is carried; nil: as it is kept
+	values func(t *rows.Tx, key, record []byte) (row, error) // the columns behind the key
 }
 
 // carriedKinds are made with their first use.
 var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 	kinds := map[store.Kind]*carriedKind{
-		store.KindOrg:              orgs.carried(),
-		store.KindRemovedOrg:       removedOrgs.carried(),
-		store.KindPlan:             plans.carried(),
 		store.KindMember:           members.carried(),
 		store.KindAudit:            auditLog.carried(),
 		store.KindLastRemoved:      lastRemoved,
-		store.KindInstructions:     instructions.carried(),
 		store.KindAPIKey:           apiKeys.carried(),
 		store.KindKeyUse:           keyUse.carried(),
 		store.KindEndpointNumber:   {query: "SELECT int8send(last_value) FROM endpoint_numbers WHERE is_called"},
 		store.KindEndpoint:         webhooks.carried(),
 		store.KindRemovedEndpoint:  removedEndpoints.carried(),
-		store.KindEventType:        eventTypes.carried(),
 		store.KindEvent:            events.carried(),
 		store.KindDelivery:         deliveries.carried(),
 		store.KindLastAcknowledged: lastAcknowledged.carried(),
@@ -46,10 +41,12 @@ var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 		store.KindMail:             mails.carried(),
 		store.KindIdempotency:      idempotency.carried(),
 		store.KindCertificate:      certificates.carried(),
-		store.KindOperatorToken:    operatorTokens.carried(),
 		store.KindAccount:          accounts.carried(),
 		store.KindSession:          sessions.carried(),
 		store.KindSignInLink:       signInLinks.carried(),
+	}
+	for _, k := range rows.Kinds() {
+		kinds[store.Kind(k.Name)] = carriedRows(k)
 	}
 	// Another engine may keep these in another form.
 	kinds[store.KindEvent].record = recoded(codec.Event)
@@ -58,6 +55,22 @@ var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 	kinds[store.KindIdempotency].query = "SELECT DISTINCT ON (org_id, key) org_id, key, record FROM idempotency ORDER BY org_id, key, first_use DESC"
 	return kinds
 })
+
+// carriedRows is for rows, whose entries come from their values.
+func carriedRows(k *rows.Kind) *carriedKind {
+	in := tableOf(k)
+	c := in.carried()
+	c.values = func(t *rows.Tx, key, record []byte) (row, error) {
+		var entries rows.Entries
+		if k.Entries != nil {
+			if err := k.Entries(t, key, record, false, &entries); err != nil {
+				return nil, err
+			}
+		}
+		return in.rowOf(key, &entries, record)[1:], nil
+	}
+	return c
+}
 
 // carried is for a table whose last column is the record, or that has none.
 func (t *table) carried() *carriedKind {
@@ -68,10 +81,10 @@ func (t *table) carried() *carriedKind {
 	key := strings.Join(keys, ", ")
 	k := &carriedKind{key: t.cols[:t.keys], table: t.name, columns: t.columns}
 	k.query = "SELECT " + key + " FROM " + t.name + " ORDER BY " + key
-	k.values = func([]byte) (row, error) { return nil, nil }
+	k.values = func(*rows.Tx, []byte, []byte) (row, error) { return nil, nil }
 	if len(t.cols) > t.keys {
 		k.query = "SELECT " + key + ", " + t.cols[len(t.cols)-1].name + " FROM " + t.name + " ORDER BY " + key
-		k.values = func(record []byte) (row, error) { return row{record}, nil }
+		k.values = func(_ *rows.Tx, _, record []byte) (row, error) { return row{record}, nil }
 	}
 	return k
 }
@@ -79,7 +92,7 @@ func (t *table) carried() *carriedKind {
 func (r records[T]) carried() *carriedKind {
 	k := r.table.carried()
 	if r.made != nil {
-		k.values = func(record []byte) (row, error) {
+		k.values = func(_ *rows.Tx, _, record []byte) (row, error) {
 			value, err := rows.Decode(record, r.fields)
 			return append(r.made(&value), record), err
 		}
@@ -101,7 +114,7 @@ var lastRemoved = &carriedKind{
 	query: `SELECT org_id, convert_to(org_id, 'UTF8') || '\x00' || int8send(members_at) || convert_to(members_id, 'UTF8') FROM org_lists l
 		WHERE members_at > 0 AND NOT EXISTS (SELECT FROM members m WHERE m.org_id = l.org_id AND (m.at, m.id) >= (l.members_at, l.members_id))
 		ORDER BY org_id`,
-	values: func(record []byte) (row, error) {
+	values: func(_ *rows.Tx, _, record []byte) (row, error) {
 		_, position, _ := bytes.Cut(record, []byte{0})
 		if len(position) < 8 {
 			return nil, rows.ErrRecord
@@ -116,7 +129,7 @@ var carriedCounts = &carriedKind{
 	record: func(kept []byte) ([]byte, error) {
 		return rows.Encode(codec.DeliveryCounts, readCounts(kept)), nil
 	},
-	values: func(record []byte) (row, error) {
+	values: func(_ *rows.Tx, _, record []byte) (row, error) {
 		c, err := rows.Decode(record, codec.DeliveryCounts)
 		numbers := numbersOf(&c)
 		return row{array(numberKind, len(numbers), func(i int) []byte { return bigint(int64(*numbers[i])) })}, err

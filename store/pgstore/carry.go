@@ -28,7 +28,8 @@ func Read(ctx context.Context, target *Target, key rows.Sealer, to string, fn fu
 	if err != nil {
 		return err
 	}
-	newer, err := w.rows(ctx, newQuery("SELECT 1::bigint FROM meta WHERE schema > $1::bigint", len(steps)))
+	_, last := ends(steps)
+	newer, err := w.rows(ctx, newQuery("SELECT 1::bigint FROM meta WHERE schema > $1::bigint", last))
 	if err != nil {
 		return target.refusal(err)
 	}
@@ -124,7 +125,7 @@ func (w *whole) lock(ctx context.Context, mode string) error {
 		return err
 	}
 	names := []string{"generations"}
-	for _, t := range tables {
+	for _, t := range keptTables() {
 		names = append(names, t.name)
 	}
 	there, err := w.rows(ctx, query{sql: sqlBegin}, query{sql: limits}, query{sql: "LOCK TABLE meta, nodes, commits IN EXCLUSIVE MODE"},
@@ -173,7 +174,7 @@ func (w *whole) awaitNodes(ctx context.Context) error {
 
 // mustBeEmpty refuses a database with records of any kind.
 func (w *whole) mustBeEmpty(ctx context.Context) error {
-	for _, t := range tables {
+	for _, t := range keptTables() {
 		if t == orgLists || t == users { // they are only there to be locked
 			continue
 		}

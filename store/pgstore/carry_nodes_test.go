@@ -91,7 +91,7 @@ func TestCarryEndsServers(t *testing.T) {
 
 func orgsOf(t testing.TB, database string) string {
 	t.Helper()
-	return fmt.Sprint(postgres.Exec(t, database, "SELECT id FROM orgs ORDER BY id"))
+	return fmt.Sprint(postgres.Exec(t, database, "SELECT convert_from(key, 'UTF8') FROM orgs ORDER BY key"))
 }
 
 func exportable(t testing.TB, database string) error {
@@ -147,7 +147,7 @@ func TestReadAwaitsCommits(t *testing.T) {
 	last, err := pgconn.Connect(bg, database)
 	kit.Must(t, err)
 	defer last.Close(bg)
-	if _, err := last.Exec(bg, "BEGIN; INSERT INTO orgs SELECT 'org_2', record FROM orgs").ReadAll(); err != nil {
+	if _, err := last.Exec(bg, "BEGIN; INSERT INTO orgs SELECT 'org_2', value FROM orgs").ReadAll(); err != nil {
 		t.Fatal(err)
 	}
 	var orgs []string

@@ -28,8 +28,8 @@ func TestCheck(t *testing.T) {
 	for _, c := range []struct{ damage, back, want string }{
 		{"UPDATE endpoints SET disabled = 7", "UPDATE endpoints SET disabled = 0", `endpoints "org_1" "whe_1": its column disabled is not that of its record`},
 		{"UPDATE members SET manages = 2", "UPDATE members SET manages = 3", `members "org_1" "usr_1": its column manages is not that of its record`},
-		{"UPDATE orgs SET record = record || '\\x00'", "UPDATE orgs SET record = substring(record FOR length(record) - 1)", `orgs "org_1": the record is damaged`},
-		{"INSERT INTO removed_orgs VALUES ('org_1')", "DELETE FROM removed_orgs", `orgs "org_1": is removed, too`},
+		{"UPDATE orgs SET value = value || '\\x00'", "UPDATE orgs SET value = substring(value FOR length(value) - 1)", `orgs "org_1": the record is damaged`},
+		{"INSERT INTO removed_orgs VALUES ('org_1', '')", "DELETE FROM removed_orgs", `orgs "org_1": is removed, too`},
 		{"INSERT INTO key_use VALUES ('key_1', '')", "DELETE FROM key_use", `key_use "key_1": there is no such key`},
 		{"INSERT INTO removed_endpoints SELECT number FROM endpoints", "DELETE FROM removed_endpoints", `removed_endpoints 1: there is an endpoint of that number`},
 		{"INSERT INTO last_acknowledged VALUES (9, 1)", "DELETE FROM last_acknowledged", `last_acknowledged 9: there is no endpoint of that number`},

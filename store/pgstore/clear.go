@@ -14,7 +14,7 @@ var notCleared = []*table{certificates, seals}
 // front of all others. The database itself says whether it is for tests.
 func (s *Store) Clear(ctx context.Context) error {
 	var queries []query
-	for _, t := range tables {
+	for _, t := range keptTables() {
 		if !slices.Contains(notCleared, t) {
 			queries = append(queries, query{sql: "DELETE FROM " + t.name})
 		}
@@ -27,7 +27,7 @@ func (s *Store) Clear(ctx context.Context) error {
 		}
 		in, err := readSchema(ctx, c)
 		if err == nil {
-			err = in.refusal(s.node.schema, forTests)
+			err = in.refusal(0, s.node.schema, forTests)
 		}
 		if err != nil {
 			return s.target.refusal(err)

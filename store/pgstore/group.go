@@ -110,7 +110,8 @@ func (s *Store) attempt(group []*engine.Update, began time.Time, reread, careful
 		return err
 	}
 	defer s.writing.release(c)
-	t := &tx{s: s, ctx: ctx, conn: c, begun: true, over: newOverlay()}
+	t := newTx(s, ctx, c)
+	t.begun, t.over = true, newOverlay()
 	commitNo, err := t.begin(group, reread)
 	t.over.careful = careful
 	written := 0

@@ -101,7 +101,8 @@ func usable(ctx context.Context, p *pool) error {
 	return p.with(ctx, func(ctx context.Context, c *conn) error {
 		s, err := readSchema(ctx, c)
 		if err == nil {
-			err = s.refusal(len(steps), upgrading)
+			first, last := ends(steps)
+			err = s.refusal(first, last, upgrading)
 		}
 		if err != nil {
 			return p.target.refusal(err)

@@ -14,6 +14,7 @@ import (
 // Load copies the records into their tables, some at a time.
 func (w *whole) Load(ctx context.Context, fill func(store.EachRecord) error) error {
 	l := &loader{whole: w, ctx: ctx, gathered: bytes.Clone(copyHead)}
+	l.tx.On(nil, &l.writing)
 	if err := fill(l.put); err != nil {
 		return err
 	}
@@ -37,6 +38,9 @@ type loader struct {
 	ctx      context.Context
 	into     *carriedKind // nil: nothing is gathered
 	gathered []byte
+
+	tx      rows.Tx // makes entries
+	writing rows.Writing
 
 	partitions []int64 // of the idempotency records
 }
@@ -63,7 +67,7 @@ func (l *loader) put(kind store.Kind, key, record []byte) error {
 	if err != nil {
 		return l.damaged(kind, key, err)
 	}
-	rest, err := k.values(record)
+	rest, err := k.values(&l.tx, key, record)
 	if err != nil {
 		return l.damaged(kind, key, err)
 	}
@@ -75,9 +79,14 @@ func (l *loader) put(kind store.Kind, key, record []byte) error {
 	l.into = k
 	l.gathered = binary.BigEndian.AppendUint16(l.gathered, uint16(len(values)+len(rest)))
 	for _, value := range append(values, rest...) {
+		if value == nil {
+			l.gathered = binary.BigEndian.AppendUint32(l.gathered, null)
+			continue
+		}
 		l.gathered = binary.BigEndian.AppendUint32(l.gathered, uint32(len(value)))
 		l.gathered = append(l.gathered, value...)
 	}
+	l.writing.Reuse()
 	return nil
 }
 

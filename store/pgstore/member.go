@@ -75,7 +75,7 @@ func (t *tx) Managers(orgID string) ([]store.Member, error) {
 
 func (t *tx) VisibleOrgs(userID string) ([]string, error) {
 	rows, err := t.query([]*table{members.table, removedOrgs}, "SELECT org_id FROM members WHERE user_id = $1 AND manages > 0"+
-		" AND NOT EXISTS (SELECT 1 FROM removed_orgs WHERE id = org_id) ORDER BY org_id", userID)
+		" AND NOT EXISTS (SELECT 1 FROM removed_orgs WHERE key = convert_to(org_id, 'UTF8')) ORDER BY org_id", userID)
 	return firstTexts(rows), err
 }
 

@@ -1,6 +1,9 @@
 package pgstore
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // overlay is what a group of updates has read, and what it has written: rows in
 // memory in front of the database's. What an update writes is undone in memory if
@@ -11,7 +14,7 @@ type overlay struct {
 	dirty     [][]string         // keys of rows that were written since they were sent
 	counts    []counted          // not sent yet
 	endpoints map[string][]row   // of orgs, while no endpoint is written
-	complete  []*table           // those of which all rows were loaded
+	ranges    [][]loadedRange    // by table, in order: what was loaded as a whole
 	careful   bool               // rows that are said to be new may not be
 	probed    bool               // an empty commit is asked for
 	lastID    string             // that was made in the scope of everything, by any node
@@ -56,7 +59,7 @@ type change struct {
 }
 
 func newOverlay() *overlay {
-	return &overlay{rows: make([]map[string]entry, len(tables)), dirty: make([][]string, len(tables)), endpoints: map[string][]row{}}
+	return &overlay{rows: make([]map[string]entry, len(tables)), dirty: make([][]string, len(tables)), ranges: make([][]loadedRange, len(tables)), endpoints: map[string][]row{}}
 }
 
 func (o *overlay) in(t *table) map[string]entry {
@@ -66,11 +69,30 @@ func (o *overlay) in(t *table) map[string]entry {
 	return o.rows[t.place]
 }
 
+// row returns a row as it is now, nil if it is not there, and whether that is known.
+func (o *overlay) row(t *table, key ...[]byte) (r row, known bool) {
+	if o == nil {
+		return nil, false
+	}
+	e, known := o.rows[t.place][t.key(key)]
+	return e.row, known || o.rangeOf(t, key[0]) != nil
+}
+
 // loaded keeps a row that was read, unless it has been written since.
 func (o *overlay) loaded(t *table, key, r row) {
 	name, rows := t.key(key), o.in(t)
 	if _, known := rows[name]; !known {
 		rows[name] = entry{key: key, row: r}
+	}
+}
+
+// absent notes of those keys that are not known that there are no such rows.
+func (o *overlay) absent(t *table, keys [][]byte) {
+	if o == nil {
+		return
+	}
+	for _, key := range keys {
+		o.loaded(t, row{bytes.Clone(key)}, nil)
 	}
 }
 
@@ -101,6 +123,9 @@ func (o *overlay) write(t *table, key, r row, unused bool) {
 	o.dirty[t.place] = append(o.dirty[t.place], name)
 	if t == webhooks.table {
 		clear(o.endpoints)
+	}
+	if l := o.rangeOf(t, key[0]); l != nil {
+		l.written = true
 	}
 }
 

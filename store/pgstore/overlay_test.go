@@ -16,16 +16,16 @@ import (
 func TestRowSentTwice(t *testing.T) {
 	o := newOverlay()
 	key := row{[]byte("pro")}
-	write := func(record string) { o.write(plans.table, key, append(key[:1:1], []byte(record)), false) }
-	o.loaded(plans.table, key, nil)
+	write := func(record string) { o.write(plans, key, append(key[:1:1], []byte(record)), false) }
+	o.loaded(plans, key, nil)
 	o.begin()
 	write("first")
 	o.begin()
 	for _, record := range []string{"second", "third"} {
-		o.flushEarly([]*table{plans.table})
+		o.flushEarly([]*table{plans})
 		write(record)
 	}
-	o.flushEarly([]*table{plans.table})
+	o.flushEarly([]*table{plans})
 	o.rollback()
 	queries := o.flushAll()
 	last := queries[len(queries)-1]

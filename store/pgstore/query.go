@@ -9,8 +9,8 @@ import (
 
 var binaryFormat = []int16{1}
 
-// newQuery makes a query of Go values: text, numbers, times as milliseconds,
-// and lists of ids and numbers.
+// newQuery makes a query of Go values: text, bytes, numbers, times as milliseconds,
+// and lists of ids, keys and numbers.
 func newQuery(sql string, args ...any) query {
 	q := query{sql: sql, formats: binaryFormat, results: binaryFormat}
 	for _, arg := range args {
@@ -27,6 +27,13 @@ func newQuery(sql string, args ...any) query {
 			q.values = append(q.values, millis(v))
 		case []uint64:
 			q.values = append(q.values, array(numberKind, len(v), func(i int) []byte { return unsigned(v[i]) }))
+		case []byte:
+			if v == nil {
+				v = []byte{}
+			}
+			q.values = append(q.values, v)
+		case [][]byte:
+			q.values = append(q.values, array(bytesKind, len(v), func(i int) []byte { return v[i] }))
 		case []string:
 			q.values = append(q.values, array(textKind, len(v), func(i int) []byte { return plain(v[i]) }))
 		default:
@@ -45,7 +52,7 @@ func (q query) collect(rows *[]row) query {
 	return q
 }
 
-// copyRow copies a row, into one piece of memory.
+// copyRow copies a row, into one piece of memory. What is null is nil.
 func copyRow(values [][]byte) row {
 	size := 0
 	for _, v := range values {
@@ -53,6 +60,9 @@ func copyRow(values [][]byte) row {
 	}
 	kept, all := make(row, len(values)), make([]byte, 0, size)
 	for i, v := range values {
+		if v == nil {
+			continue
+		}
 		start := len(all)
 		all = append(all, v...)
 		kept[i] = slices.Clip(all[start:])

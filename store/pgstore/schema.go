@@ -31,19 +31,25 @@ type migration struct {
 	sql                       string
 }
 
-// readMigrations reads the steps; they are numbered 0001.sql and on, without a gap.
+// readMigrations reads the steps; they are numbered on from the first one, such as
+// 0001.sql, without a gap. There is none that leads from earlier tables to the first.
 func readMigrations(files fs.FS) (steps []migration, err error) {
 	names, err := fs.Glob(files, "migrations/[0-9]*.sql")
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(names)
-	for i, name := range names {
+	for _, name := range names {
 		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			return nil, err
 		}
-		m := migration{number: i + 1, sql: string(text)}
+		m := migration{sql: string(text)}
+		if len(steps) > 0 {
+			m.number = steps[len(steps)-1].number + 1
+		} else if _, err := fmt.Sscanf(path.Base(name), "%d.sql", &m.number); err != nil {
+			return nil, fmt.Errorf("%s: its name is no number", name)
+		}
 		if path.Base(name) != fmt.Sprintf("%04d.sql", m.number) {
 			return nil, fmt.Errorf("%s: migration %04d.sql is missing", name, m.number)
 		}
@@ -53,6 +59,11 @@ func readMigrations(files fs.FS) (steps []migration, err error) {
 		steps = append(steps, m)
 	}
 	return steps, nil
+}
+
+// ends are the numbers of a program's first and last migration.
+func ends(steps []migration) (first, last int) {
+	return steps[0].number, steps[len(steps)-1].number
 }
 
 // access is what a program is going to do with a database.
@@ -88,6 +99,7 @@ func (p *pool) prepare(ctx context.Context, files fs.FS, a access) error {
 	if err != nil {
 		return err
 	}
+	first, last := ends(steps)
 	meta, err := fs.ReadFile(files, metaFile)
 	if err != nil {
 		return err
@@ -99,9 +111,9 @@ func (p *pool) prepare(ctx context.Context, files fs.FS, a access) error {
 	defer p.release(c)
 	s, err := readSchema(ctx, c)
 	if err == nil {
-		err = s.refusal(len(steps), a)
+		err = s.refusal(first, last, a)
 	}
-	if err == nil && s.number < len(steps) {
+	if err == nil && s.number < last {
 		err = migrate(ctx, c, string(meta), steps, a)
 	}
 	if err != nil {
@@ -123,7 +135,8 @@ func migrate(ctx context.Context, c *conn, meta string, steps []migration, a acc
 	if err != nil {
 		return err
 	}
-	if err := s.refusal(len(steps), a); err != nil {
+	first, last := ends(steps)
+	if err := s.refusal(first, last, a); err != nil {
 		return err
 	}
 	if slices.Contains(s.tables, "nodes") {
@@ -135,7 +148,10 @@ func migrate(ctx context.Context, c *conn, meta string, steps []migration, a acc
 	if !s.ours {
 		sql = append(sql, meta)
 	}
-	for _, m := range steps[min(s.number, len(steps)):] {
+	for _, m := range steps {
+		if m.number <= s.number {
+			continue
+		}
 		sql = append(sql, m.sql, fmt.Sprintf("UPDATE meta SET schema = %d, may_read = %d, may_write = %d", m.number, m.mayRead, m.mayWrite))
 	}
 	if !s.ours && a == forTests {
@@ -213,13 +229,16 @@ func readSchema(ctx context.Context, c *conn) (s schema, err error) {
 	return s, err
 }
 
-// refusal is why a program whose last migration is number may not use the tables.
-func (s schema) refusal(number int, a access) error {
+// refusal is why a program that knows the migrations from first to last may not use the
+// tables.
+func (s schema) refusal(first, last int, a access) error {
 	switch {
 	case s.name == "":
 		return &Error{Text: "has no schema that the role may use", Advice: "create the one that its search_path names, or grant USAGE on it"}
 	case !s.ours && len(s.tables) > 0:
 		return &Error{Text: fmt.Sprintf("holds tables of another program in its schema %s: %s", s.name, some(s.tables)), Advice: "give an empty database in --data"}
+	case s.number > 0 && s.number < first:
+		return &Error{Text: "was made by an earlier teamdata", Advice: "migrate it to a file with that one: teamdata migrate"}
 	case s.ours && a != reading && a != exporting && s.forTests != (a == forTests):
 		return s.otherUse()
 	case s.carriedTo != "" && a != reading && a != exporting:
@@ -232,12 +251,12 @@ func (s schema) refusal(number int, a access) error {
 		return &Error{Text: "does not let the role create tables in the schema " + s.name, Advice: "let the role own the database, or grant it CREATE on the schema"}
 	case a != reading && len(s.unwritten) > 0:
 		return &Error{Text: "does not let the role write and alter " + some(s.unwritten), Advice: "use the role that owns the tables"}
-	case s.ours && s.number < number && a < upgrading:
-		return &Error{Text: fmt.Sprintf("has schema %d, and this teamdata needs %d", s.number, number), Advice: "make a backup with pg_dump, then start a server on it, which upgrades it: teamdata serve"}
-	case s.number > number && number < s.mayRead:
-		return &Error{Text: fmt.Sprintf("has schema %d, which a newer teamdata wrote: this one reads up to %d", s.number, number), Advice: "run the newer one"}
-	case s.number > number && number < s.mayWrite && a != reading:
-		return &Error{Text: fmt.Sprintf("has schema %d, which a newer teamdata wrote: this one, of %d, may read it and not write", s.number, number), Advice: "run the newer one"}
+	case s.ours && s.number < last && a < upgrading:
+		return &Error{Text: fmt.Sprintf("has schema %d, and this teamdata needs %d", s.number, last), Advice: "make a backup with pg_dump, then start a server on it, which upgrades it: teamdata serve"}
+	case s.number > last && last < s.mayRead:
+		return &Error{Text: fmt.Sprintf("has schema %d, which a newer teamdata wrote: this one reads up to %d", s.number, last), Advice: "run the newer one"}
+	case s.number > last && last < s.mayWrite && a != reading:
+		return &Error{Text: fmt.Sprintf("has schema %d, which a newer teamdata wrote: this one, of %d, may read it and not write", s.number, last), Advice: "run the newer one"}
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func TestPrepare(t *testing.T) {
 	checkRefusal(t, p.prepare(t.Context(), steps(t, 2, 1, 1), reading), "is empty", "teamdata import")
 	kit.Must(t, p.prepare(t.Context(), steps(t, 2, 1, 1), writing))
 	made := contents(t, database)
-	if !strings.Contains(made, "step2") || !strings.Contains(made, "[t teamdata 2 1 1]") {
+	if !strings.Contains(made, "step2") || !strings.Contains(made, "[t teamdata 2 1 1 f ]") {
 		t.Errorf("it holds %s", made)
 	}
 	for _, a := range []access{reading, writing, upgrading} { // nothing is to be done
@@ -70,7 +70,7 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("a refusal changed it to %s", now)
 	}
 	kit.Must(t, p.prepare(t.Context(), steps(t, 3, 2, 3), upgrading))
-	if now := contents(t, database); !strings.Contains(now, "step3") || !strings.Contains(now, "[t teamdata 3 2 3]") {
+	if now := contents(t, database); !strings.Contains(now, "step3") || !strings.Contains(now, "[t teamdata 3 2 3 f ]") {
 		t.Errorf("it holds %s", now)
 	}
 }
@@ -94,6 +94,39 @@ func TestNewerSchema(t *testing.T) {
 			}
 			checkRefusal(t, err, "has schema 5", want, "run the newer one")
 		}
+	}
+}
+
+// Tables from before the first step are refused, in whatever is done with them.
+func TestEarlierSchema(t *testing.T) {
+	later := steps(t, 4, 1, 1)
+	delete(later, "migrations/0001.sql")
+	delete(later, "migrations/0002.sql")
+	for number := 1; number <= 2; number++ {
+		database := postgres.New(t)
+		p := pooled(t, database)
+		kit.Must(t, p.prepare(t.Context(), steps(t, number, 1, 1), writing))
+		made := contents(t, database)
+		for a := reading; a <= forTests; a++ {
+			checkRefusal(t, p.prepare(t.Context(), later, a), "was made by an earlier teamdata", "migrate it to a file with that one")
+		}
+		target, err := ParseTarget(database)
+		kit.Must(t, err)
+		_, err = Open(bg, target, Options{})
+		checkRefusal(t, err, "was made by an earlier teamdata")
+		checkRefusal(t, Check(bg, target, nil), "was made by an earlier teamdata")
+		checkRefusal(t, Read(bg, target, nil, "", nil), "was made by an earlier teamdata")
+		i, err := Inspect(bg, target)
+		kit.Must(t, err)
+		checkRefusal(t, i.Unusable, "was made by an earlier teamdata")
+		if now := contents(t, database); now != made {
+			t.Errorf("a refusal changed it to %s", now)
+		}
+	}
+	database := postgres.New(t)
+	kit.Must(t, pooled(t, database).prepare(t.Context(), later, writing))
+	if now := contents(t, database); strings.Contains(now, "step2") || !strings.Contains(now, "step3") || !strings.Contains(now, "[t teamdata 4 1 1 f ]") {
+		t.Errorf("an empty one holds %s", now)
 	}
 }
 

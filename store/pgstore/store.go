@@ -158,7 +158,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.pool.prepare(ctx, files, s.options.access()); err != nil {
 		return err
 	}
-	s.node.schema = len(steps)
+	_, s.node.schema = ends(steps)
 	c, err := s.pool.acquire(ctx)
 	if err != nil {
 		return err
@@ -276,7 +276,8 @@ func (s *Store) viewOnce(ctx context.Context, fn func(*tx) error) (stale bool, e
 	if err != nil {
 		return false, fault(err)
 	}
-	t := &tx{s: s, ctx: ctx, conn: c, now: s.now()}
+	t := newTx(s, ctx, c)
+	t.now = s.now()
 	defer s.release(t)
 	defer s.EnterView().Store(0)
 	err = fn(t)

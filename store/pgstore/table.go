@@ -3,9 +3,13 @@ package pgstore
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // kind is the type of a column. Values are in PostgreSQL's binary format, which
@@ -13,14 +17,15 @@ import (
 type kind struct {
 	name       string
 	oid, array uint32
+	null       bool // nil is no value, and else an empty one
 }
 
 var (
-	textKind   = kind{"text", 25, 1009}
-	numberKind = kind{"bigint", 20, 1016}
-	bytesKind  = kind{"bytea", 17, 1001}
+	textKind   = kind{name: "text", oid: 25, array: 1009}
+	numberKind = kind{name: "bigint", oid: 20, array: 1016}
+	bytesKind  = kind{name: "bytea", oid: 17, array: 1001}
 
-	versionKind = kind{"xid", 28, 1011} // of the column xmin
+	versionKind = kind{name: "xid", oid: 28, array: 1011} // of the column xmin
 )
 
 type column struct {
@@ -42,8 +47,10 @@ type table struct {
 	name    string
 	cols    []column
 	keys    int
-	columns string // all names, for a query
-	last    string // column by which the last one of several rows counts; empty: there is one for a key
+	columns string     // all names, for a query
+	of      *rows.Kind // nil: it has no rows of a kind
+	entries []int      // of a kind: where the entry in each of its indexes stands
+	last    string     // column by which the last one of several rows counts; empty: there is one for a key
 
 	once sync.Once
 	made statements
@@ -70,6 +77,12 @@ func define(name string, keys int, cols ...column) *table {
 	}
 	tables = append(tables, t)
 	return t
+}
+
+// keptTables are those that a database has, in which kinds that only a test made are not.
+func keptTables() []*table {
+	kept := rows.Kinds()
+	return slices.DeleteFunc(slices.Clone(tables), func(t *table) bool { return t.of != nil && !slices.Contains(kept, t.of) })
 }
 
 // newest lets a key have several rows, of which the one with the greatest value counts.
@@ -162,6 +175,9 @@ func millis(t time.Time) []byte { return bigint(t.UnixMilli()) }
 
 func readTime(b []byte) time.Time { return time.UnixMilli(readBigint(b)).UTC() }
 
+// null is, in place of a length, that there is no value.
+const null = math.MaxUint32
+
 // array is an array in binary format.
 func array(of kind, n int, value func(i int) []byte) []byte {
 	size := 20
@@ -174,7 +190,11 @@ func array(of kind, n int, value func(i int) []byte) []byte {
 		dimensions = 0
 	}
 	b = binary.BigEndian.AppendUint32(b, dimensions)
-	b = binary.BigEndian.AppendUint32(b, 0) // no nulls
+	nulls := uint32(0)
+	if of.null {
+		nulls = 1 // there may be some
+	}
+	b = binary.BigEndian.AppendUint32(b, nulls)
 	b = binary.BigEndian.AppendUint32(b, of.oid)
 	if n == 0 {
 		return b
@@ -183,6 +203,10 @@ func array(of kind, n int, value func(i int) []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, 1) // the first index
 	for i := range n {
 		v := value(i)
+		if v == nil && of.null {
+			b = binary.BigEndian.AppendUint32(b, null)
+			continue
+		}
 		b = append(binary.BigEndian.AppendUint32(b, uint32(len(v))), v...)
 	}
 	return b

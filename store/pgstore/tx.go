@@ -3,7 +3,6 @@ package pgstore
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"teamdata/store"
@@ -30,6 +29,16 @@ type tx struct {
 	published published
 	lastID    string // the last that an update made, without its prefix
 	rows.Changes
+
+	store.Nouns // of rowTx
+	rowTx       rows.Tx
+}
+
+func newTx(s *Store, ctx context.Context, c *conn) *tx {
+	t := &tx{s: s, ctx: ctx, conn: c}
+	t.rowTx.On(t, nil)
+	t.Nouns = store.Nouns{Tx: &t.rowTx}
+	return t
 }
 
 var errReadOnly = errors.New("a View can't write")
@@ -78,26 +87,18 @@ func (t *tx) query(from []*table, sql string, args ...any) (rows []row, err erro
 	return rows, err
 }
 
-// scan is query for a query that takes its rows itself.
-func (t *tx) scan(from []*table, q query) error {
-	var before []query
+// scan is query for queries that take their rows themselves.
+func (t *tx) scan(from []*table, queries ...query) error {
 	if t.over != nil {
-		before = t.over.flushEarly(from)
+		queries = append(t.over.flushEarly(from), queries...)
 	}
-	return t.exec(append(before, q)...)
+	return t.exec(queries...)
 }
 
 // get reads a row by its key; nil: there is none.
 func (t *tx) get(from *table, key ...[]byte) (row, error) {
-	var name string
-	if t.over != nil {
-		name = from.key(key)
-		if e, ok := t.over.rows[from.place][name]; ok {
-			return e.row, nil
-		}
-		if slices.Contains(t.over.complete, from) {
-			return nil, nil
-		}
+	if found, known := t.over.row(from, key...); known {
+		return found, nil
 	}
 	var rows []row
 	q := newQuery(from.sql().selectRow).collect(&rows)
@@ -109,8 +110,10 @@ func (t *tx) get(from *table, key ...[]byte) (row, error) {
 	if len(rows) > 0 {
 		found = rows[0]
 	}
-	if t.over != nil {
-		t.over.loaded(from, key, found)
+	if t.over != nil && found == nil {
+		t.over.loaded(from, copyRow(key), nil)
+	} else if t.over != nil {
+		t.over.loaded(from, found[:from.keys], found)
 	}
 	return found, nil
 }

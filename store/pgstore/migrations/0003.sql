@@ -1,6 +1,10 @@
--- may read: 1, may write: 1
+-- may read: 3, may write: 3
+-- Databases begin here: those of schema 1 and 2 are not upgraded.
+--
 -- Times are Unix milliseconds, in bigint. Text is ordered by its bytes. A record is
--- as store/codec has it, an item the JSON that a page of its list sends.
+-- as store/codec has it, an item the JSON that a page of its list sends. The tables of a
+-- key and a value in bytes are those of rows: both are as package store says beside the
+-- rules of what they keep.
 
 -- A server that runs, or a command that works on the database directly. It says every
 -- 2 s that it is there, by the database's clock.
@@ -47,12 +51,13 @@ CREATE TABLE generations (
 INSERT INTO generations VALUES ('access', 0), ('eventTypes', 0);
 
 CREATE TABLE orgs (
-	id text COLLATE "C" PRIMARY KEY,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
 -- Removed orgs whose other records may still exist.
 CREATE TABLE removed_orgs (
-	id text COLLATE "C" PRIMARY KEY
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
 -- The greatest position that each list of an org ever had. Its row is what an
 -- update of the org locks.
@@ -70,8 +75,8 @@ CREATE TABLE users (
 	last_id text COLLATE "C" NOT NULL DEFAULT ''
 );
 CREATE TABLE plans (
-	name text COLLATE "C" PRIMARY KEY,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
 
 -- manages: 0, or 1 for a viewer, who may see the org, 2 for an admin, 3 for an owner.
@@ -97,8 +102,8 @@ CREATE TABLE audit_log (
 	PRIMARY KEY (org_id, at, id)
 );
 CREATE TABLE instructions (
-	org_id text COLLATE "C" PRIMARY KEY,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
 CREATE TABLE api_keys (
 	id text COLLATE "C" PRIMARY KEY,
@@ -130,8 +135,8 @@ CREATE TABLE last_acknowledged (
 	at bigint NOT NULL
 ) WITH (fillfactor = 50);
 CREATE TABLE event_types (
-	name text COLLATE "C" PRIMARY KEY,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
 
 CREATE TABLE events (
@@ -186,8 +191,8 @@ CREATE TABLE certificates (
 	pem bytea NOT NULL
 );
 CREATE TABLE operator_tokens (
-	id text COLLATE "C" PRIMARY KEY,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
 
 -- email: in lower case; empty: none.

@@ -1,0 +1,72 @@
+package pgstore
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+
+	"teamdata/store/rows"
+)
+
+// loadedRange is a range of keys of which a group has read all rows. While none of them is
+// written, a Scan within it needs no query. That no others are there is known until the
+// end.
+type loadedRange struct {
+	rows.Bounds
+	found   []row // in order
+	written bool
+}
+
+// whole notes that all rows of a table within some bounds were loaded, which don't overlap
+// and are in order.
+func (o *overlay) whole(t *table, all ...rows.Bounds) {
+	var found []row
+	for _, e := range o.in(t) {
+		if e.row != nil {
+			found = append(found, e.row)
+		}
+	}
+	slices.SortFunc(found, func(a, b row) int { return bytes.Compare(a[0], b[0]) })
+	for _, b := range all {
+		o.ranges[t.place] = append(o.ranges[t.place], loadedRange{Bounds: b, found: between(found, b)})
+	}
+}
+
+// between are those of some rows, which are in order, that are within bounds.
+func between(found []row, b rows.Bounds) []row {
+	at := func(key []byte) int {
+		return sort.Search(len(found), func(i int) bool { return bytes.Compare(found[i][0], key) >= 0 })
+	}
+	to := len(found)
+	if b.To != nil {
+		to = at(b.To)
+	}
+	return found[min(at(b.From), to):to]
+}
+
+// rangeOf is the one that a key is in; nil: it is in none.
+func (o *overlay) rangeOf(t *table, key []byte) *loadedRange {
+	all := o.ranges[t.place]
+	i := sort.Search(len(all), func(i int) bool { return bytes.Compare(all[i].From, key) > 0 }) - 1
+	if i < 0 || all[i].To != nil && bytes.Compare(key, all[i].To) >= 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+// inRange returns the rows of a range in its order, if all of them were loaded and none was
+// written since.
+func (o *overlay) inRange(t *table, r rows.Range) (found []row, known bool) {
+	if o == nil || r.Index != rows.ByKey {
+		return nil, false
+	}
+	l := o.rangeOf(t, r.From)
+	if l == nil || l.written || l.To != nil && (r.To == nil || bytes.Compare(r.To, l.To) > 0) {
+		return nil, false
+	}
+	if found = between(l.found, r.Bounds); r.Back {
+		found = slices.Clone(found)
+		slices.Reverse(found)
+	}
+	return found, true
+}
