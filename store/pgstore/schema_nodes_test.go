@@ -38,7 +38,7 @@ func programs(t testing.TB, more ...string) fstest.MapFS {
 	return files
 }
 
-// own is how many migrations this program has.
+// own is the number of the last migration of this program.
 func own(t testing.TB) int {
 	t.Helper()
 	steps, err := readMigrations(migrations)
