@@ -169,7 +169,7 @@ func (a *ahead) absent(o *overlay) {
 		o.loaded(lastAcknowledged, row{unsigned(number)}, nil)
 	}
 	if len(a.read) > 0 {
-		o.whole(plans, rows.Bounds{})
+		o.whole(plans, rows.Bounds{}, o.sorted(plans))
 		a.endpoints(o)
 	}
 }

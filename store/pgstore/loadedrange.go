@@ -17,18 +17,37 @@ type loadedRange struct {
 	written bool
 }
 
-// whole notes that all rows of a table within some bounds were loaded, which don't overlap
-// and are in order.
-func (o *overlay) whole(t *table, all ...rows.Bounds) {
-	var found []row
+// sorted are the rows of a table that are known to be there, in order.
+func (o *overlay) sorted(t *table) (found []row) {
 	for _, e := range o.in(t) {
 		if e.row != nil {
 			found = append(found, e.row)
 		}
 	}
 	slices.SortFunc(found, func(a, b row) int { return bytes.Compare(a[0], b[0]) })
-	for _, b := range all {
-		o.ranges[t.place] = append(o.ranges[t.place], loadedRange{Bounds: b, found: between(found, b)})
+	return found
+}
+
+// whole notes that found are all rows of a table within some bounds, in order.
+func (o *overlay) whole(t *table, b rows.Bounds, found []row) {
+	all := o.ranges[t.place]
+	i, same := slices.BinarySearchFunc(all, b.From, func(l loadedRange, from []byte) int { return bytes.Compare(l.From, from) })
+	now := loadedRange{Bounds: b, found: found}
+	switch {
+	case same && bytes.Equal(all[i].To, b.To) && (all[i].To == nil) == (b.To == nil):
+		all[i] = now
+	case !(i > 0 && overlap(all[i-1].Bounds, b) || i < len(all) && overlap(b, all[i].Bounds)):
+		o.ranges[t.place] = slices.Insert(all, i, now)
+	}
+}
+
+// overlap reports whether two bounds overlap, of which the first begins first.
+func overlap(a, b rows.Bounds) bool { return a.To == nil || bytes.Compare(b.From, a.To) < 0 }
+
+// stale notes that a row was written, or that this was undone.
+func (o *overlay) stale(t *table, key []byte) {
+	if l := o.rangeOf(t, key); l != nil {
+		l.written = true
 	}
 }
 
@@ -54,7 +73,7 @@ func (o *overlay) rangeOf(t *table, key []byte) *loadedRange {
 	return &all[i]
 }
 
-// inRange returns the rows of a range in its order, if all of them were loaded and none was
+// inRange returns the rows of a range in the order of their keys, if all of them were loaded and none was
 // written since.
 func (o *overlay) inRange(t *table, r rows.Range) (found []row, known bool) {
 	if o == nil || r.Index != rows.ByKey {
@@ -64,9 +83,5 @@ func (o *overlay) inRange(t *table, r rows.Range) (found []row, known bool) {
 	if l == nil || l.written || l.To != nil && (r.To == nil || bytes.Compare(r.To, l.To) > 0) {
 		return nil, false
 	}
-	if found = between(l.found, r.Bounds); r.Back {
-		found = slices.Clone(found)
-		slices.Reverse(found)
-	}
-	return found, true
+	return between(l.found, r.Bounds), true
 }

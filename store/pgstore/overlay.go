@@ -124,9 +124,7 @@ func (o *overlay) write(t *table, key, r row, unused bool) {
 	if t == webhooks.table {
 		clear(o.endpoints)
 	}
-	if l := o.rangeOf(t, key[0]); l != nil {
-		l.written = true
-	}
+	o.stale(t, key[0])
 }
 
 // begin begins an update.
@@ -155,6 +153,7 @@ func (o *overlay) rollback() {
 		if c.table == webhooks.table {
 			clear(o.endpoints)
 		}
+		o.stale(c.table, []byte(c.key))
 	}
 	o.undo = o.undo[:0]
 	o.counts = o.counts[:o.counted]

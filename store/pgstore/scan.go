@@ -8,18 +8,43 @@ import (
 	"teamdata/store/rows"
 )
 
-// Scan is one query, or none if all in the range was read ahead.
-func (t *tx) Scan(k *rows.Kind, r rows.Range, fn func(rows.Item) bool) error {
+// Scan is one query, or none if all in the range was read before. An Update that reads a
+// range of keys to its end does that once for its group.
+func (t *tx) Scan(k *rows.Kind, r rows.Range, fn func(rows.Item) bool) (err error) {
 	in := tableOf(k)
-	if found, known := t.over.inRange(in, r); known {
-		for i, found := range found {
-			if r.Limit > 0 && i == r.Limit || !fn(rows.Item{Key: found[0], Value: found.value()}) {
-				break
-			}
+	found, known := t.over.inRange(in, r)
+	switch {
+	case known:
+	case t.over == nil || r.Index != rows.ByKey || r.Limit > 0:
+		return t.scan([]*table{in}, in.scan(r, fn))
+	default:
+		if found, err = t.readWhole(in, r.Bounds); err != nil {
+			return err
 		}
-		return nil
 	}
-	return t.scan([]*table{in}, in.scan(r, fn))
+	if r.Back {
+		found = slices.Clone(found)
+		slices.Reverse(found)
+	}
+	for i, one := range found {
+		if r.Limit > 0 && i == r.Limit || !fn(rows.Item{Key: one[0], Value: one.value()}) {
+			break
+		}
+	}
+	return nil
+}
+
+// readWhole reads all rows within some bounds into the overlay.
+func (t *tx) readWhole(in *table, b rows.Bounds) (found []row, err error) {
+	q := in.selectRange(in.columns, rows.Range{Index: rows.ByKey, Bounds: b})
+	if err := t.scan([]*table{in}, q.collect(&found)); err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		t.over.loaded(in, r[:1], r)
+	}
+	t.over.whole(in, b, found)
+	return found, nil
 }
 
 // Ranges is a query a range, in one round trip.
@@ -37,25 +62,29 @@ func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, fn func(i int, item rows.
 
 // scan is the query of a range.
 func (t *table) scan(r rows.Range, fn func(rows.Item) bool) query {
-	column := t.ordered(r.Index)
-	sql := "SELECT " + t.item(r) + " FROM " + t.name + " WHERE " + column + " >= $1" + t.bare(r)
-	args := []any{r.From}
-	if r.To != nil {
-		args = append(args, r.To)
-		sql += " AND " + column + " < $2"
-	}
-	sql += " ORDER BY " + column + direction(r)
-	if r.Limit > 0 {
-		args = append(args, r.Limit)
-		sql += fmt.Sprintf(" LIMIT $%d", len(args))
-	}
-	q := newQuery(sql, args...)
+	q := t.selectRange(t.item(r), r)
 	more := true
 	q.row = func(values [][]byte) error {
 		more = more && fn(t.itemOf(r, values))
 		return nil
 	}
 	return q
+}
+
+func (t *table) selectRange(columns string, r rows.Range) query {
+	by := t.ordered(r.Index)
+	sql := "SELECT " + columns + " FROM " + t.name + " WHERE " + by + " >= $1"
+	args := []any{r.From}
+	if r.To != nil {
+		args = append(args, r.To)
+		sql += " AND " + by + " < $2"
+	}
+	sql += t.bare(r) + " ORDER BY " + by + direction(r)
+	if r.Limit > 0 {
+		args = append(args, r.Limit)
+		sql += fmt.Sprintf(" LIMIT $%d", len(args))
+	}
+	return newQuery(sql, args...)
 }
 
 // ordered is the column by which a range is in order.
