@@ -21,7 +21,7 @@ func (s *Store) Clear(ctx context.Context) error {
 	}
 	queries = append(queries, bump(accessGeneration), bump(typeGeneration), query{sql: "COMMIT"})
 	err := s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, newQuery("SELECT pg_advisory_xact_lock($1)", int64(updateLock)))
+		_, err := c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, query{sql: sqlStopUpdates})
 		if err != nil {
 			return err
 		}

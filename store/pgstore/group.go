@@ -155,23 +155,27 @@ func notCommitted(err error) error {
 // sqlLockedAt is sqlClock, and how many microseconds ago the transaction began.
 const sqlLockedAt = sqlClock + ", (extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000000)::bigint"
 
-// updateLock is the advisory lock of updates: of some orgs and users it is shared.
-const updateLock = migrationLock + 1
+// An update of some orgs and users locks the table updates together with others, and one
+// of everything alone. A role that can only read can take neither lock.
+const (
+	sqlShareUpdates = "LOCK TABLE updates IN ROW SHARE MODE"
+	sqlStopUpdates  = "LOCK TABLE updates IN EXCLUSIVE MODE"
+)
 
 // begin begins the transaction of a group, locks what its updates name, and reads
 // that ahead. It returns the number of the commit.
 func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err error) {
 	named := aheadOf(group, reread)
-	lock := "SELECT pg_advisory_xact_lock_shared($1)"
+	lock := sqlShareUpdates
 	if named.All {
-		lock = "SELECT pg_advisory_xact_lock($1)"
+		lock = sqlStopUpdates
 	}
 	var marker, clock []row
 	found := 0
 	queries := []query{
 		{sql: sqlBegin}, {sql: sqlGroupLimits},
 		newQuery("SELECT n FROM commits WHERE node = $1 FOR UPDATE", t.s.node.id).collect(&marker),
-		newQuery(lock, int64(updateLock)),
+		{sql: lock},
 	}
 	var held []row
 	if len(named.fenced) > 0 {

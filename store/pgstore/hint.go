@@ -25,12 +25,18 @@ const (
 )
 
 const (
-	hintChannel = "teamdata"
-	maxHint     = 7000 // characters in one; PostgreSQL takes 8000
+	// sqlHintChannel is the channel of hints: that of a schema, since others have servers too.
+	sqlHintChannel = "SELECT 'teamdata_' || oid FROM pg_namespace WHERE nspname = current_schema()"
+	maxHint        = 7000 // characters in one; PostgreSQL takes 8000
 	// hintEvery is how long hints are gathered.
 	hintEvery = 5 * time.Millisecond
 	// listenAgain is how long after its connection was lost a node listens again.
 	listenAgain = time.Second
+	// Whoever may connect to the database can say what it likes, as often as it likes. So it
+	// takes a while until a node acts on the next hint: longer if the last one made it write a
+	// heartbeat, or look for what is due at many endpoints.
+	hintBeat = 20 * time.Millisecond
+	hintDue  = 200 * time.Microsecond
 )
 
 // say adds words to the next hint.
@@ -96,7 +102,7 @@ func (s *Store) sendHint(words string) {
 	_ = s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
 			query{sql: "BEGIN"}, query{sql: "SELECT set_config('synchronous_commit', 'off', true)"},
-			newQuery("SELECT pg_notify('"+hintChannel+"', $1)", words),
+			newQuery("SELECT pg_notify(("+sqlHintChannel+"), $1)", words),
 			query{sql: "COMMIT"})
 		return err
 	})
@@ -124,7 +130,11 @@ func (s *Store) listen(ctx context.Context) {
 // listenOn listens on a connection until that is lost.
 func (s *Store) listenOn(ctx context.Context, c *conn) {
 	defer c.Close(context.WithoutCancel(ctx))
-	if _, err := c.Exec(ctx, "LISTEN "+hintChannel).ReadAll(); err != nil {
+	channel, err := c.rows(ctx, newQuery(sqlHintChannel))
+	if err == nil && len(channel) > 0 {
+		_, err = c.Exec(ctx, "LISTEN "+string(channel[0][0])).ReadAll()
+	}
+	if err != nil || len(channel) == 0 {
 		return
 	}
 	s.lookSoon()
@@ -136,18 +146,47 @@ func (s *Store) listenOn(ctx context.Context, c *conn) {
 	}
 }
 
-// hear acts on a hint.
+// hear keeps those words of a hint that concern this node.
 func (s *Store) hear(words string) {
+	for word := range strings.FieldsSeq(words) {
+		if word == hintAccess || word == hintNodes {
+			s.heard.say(word)
+		} else if endpoint, err := strconv.ParseUint(word, 10, 64); err == nil && s.node.has(endpoint) {
+			s.heard.say(strconv.FormatUint(endpoint, 10))
+		}
+	}
+}
+
+// followHints acts on what was heard, until the store is closed.
+func (s *Store) followHints() {
+	for {
+		select {
+		case <-s.running.Done():
+			return
+		case <-s.heard.wake:
+		}
+		for words := s.heard.take(); words != "" && s.running.Err() == nil; words = s.heard.take() {
+			<-time.After(s.follow(words))
+		}
+	}
+}
+
+// follow acts on a hint, and returns how long the next one is to wait.
+func (s *Store) follow(words string) (pause time.Duration) {
+	pause = hintEvery
 	for word := range strings.FieldsSeq(words) {
 		switch word {
 		case hintAccess:
 			s.lookSoon()
 		case hintNodes:
 			s.node.nudge()
+			pause += hintBeat
 		default:
-			if endpoint, err := strconv.ParseUint(word, 10, 64); err == nil && s.node.has(endpoint) {
+			if endpoint, err := strconv.ParseUint(word, 10, 64); err == nil {
 				s.Tell(engine.DueNow(endpoint))
+				pause += hintDue
 			}
 		}
 	}
+	return pause
 }

@@ -1,7 +1,6 @@
 package pgstore
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -36,8 +35,7 @@ func TestOpenAwaitsTheLastCommit(t *testing.T) {
 	killed, err := pgconn.Connect(bg, database)
 	kit.Must(t, err)
 	defer killed.Close(bg)
-	begun := fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock_shared(%d); UPDATE deliveries SET at = 7", updateLock)
-	kit.Must(t, killed.Exec(bg, begun).Close())
+	kit.Must(t, killed.Exec(bg, "BEGIN; "+sqlShareUpdates+"; UPDATE deliveries SET at = 7").Close())
 
 	next := make(chan *Store)
 	go func() { next <- opened(t, database) }()
@@ -69,7 +67,7 @@ func TestOpenLocked(t *testing.T) {
 	other, err := pgconn.Connect(bg, database)
 	kit.Must(t, err)
 	defer other.Close(bg)
-	if err := other.Exec(bg, fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock(%d)", updateLock)).Close(); err != nil {
+	if err := other.Exec(bg, "BEGIN; "+sqlStopUpdates).Close(); err != nil {
 		t.Fatal(err)
 	}
 	_, err = openTarget(database)

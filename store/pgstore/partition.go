@@ -78,15 +78,15 @@ func (s *Store) makeAhead(ctx context.Context) error {
 	return nil
 }
 
-// partitionLock is the advisory lock of those who make partitions.
-const partitionLock = migrationLock + 2
+// sqlLockPartitions keeps others from making partitions, and nobody from using them.
+const sqlLockPartitions = "LOCK TABLE ONLY idempotency IN SHARE UPDATE EXCLUSIVE MODE"
 
 const sqlPartitions = "SELECT substr(c.relname, length('idempotency_') + 1)::bigint FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'idempotency'::regclass ORDER BY 1"
 
 // makePartitions makes those that are not there. It waits for no reader and no writer.
 func (s *Store) makePartitions(ctx context.Context, numbers ...int64) error {
 	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		found, err := c.rows(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, newQuery("SELECT pg_advisory_xact_lock($1)", int64(partitionLock)), newQuery(sqlPartitions))
+		found, err := c.rows(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, query{sql: sqlLockPartitions}, newQuery(sqlPartitions))
 		if err != nil {
 			return err
 		}
@@ -135,9 +135,10 @@ func sqlCountPartition(n int64) string {
 }
 
 // sqlDropPartition drops a partition, or leaves it if that would have to wait for a
-// reader, such as pg_dump, for which all others would have to wait then.
+// reader, such as pg_dump, for which all others would have to wait then. That of another
+// schema in the search_path is never meant.
 func sqlDropPartition(n int64) string {
-	return fmt.Sprintf(`DO $$BEGIN SET LOCAL lock_timeout = '100ms'; DROP TABLE idempotency_%d; EXCEPTION WHEN lock_not_available THEN NULL; END$$`, n)
+	return fmt.Sprintf(`DO $$BEGIN SET LOCAL lock_timeout = '100ms'; EXECUTE format('DROP TABLE %%I.idempotency_%d', current_schema()); EXCEPTION WHEN lock_not_available THEN NULL; END$$`, n)
 }
 
 // ExpireIdempotencyRecords drops the oldest partition in which all has expired, and
@@ -167,7 +168,7 @@ func (t *tx) ExpireIdempotencyRecords(int) (int, error) {
 func (t *tx) dropPartition(n int64) (dropped bool, count int, err error) {
 	var counted, left []row
 	queries := append(append(t.over.flushEarly(nil), t.over.savepoint()...), newQuery(sqlCountPartition(n)).collect(&counted), query{sql: sqlDropPartition(n)},
-		query{sql: sqlLimits}, newQuery("SELECT 1::bigint WHERE to_regclass($1::text) IS NOT NULL", fmt.Sprint("idempotency_", n)).collect(&left))
+		query{sql: sqlLimits}, newQuery("SELECT 1::bigint WHERE to_regclass(format('%I.%s', current_schema(), $1::text)) IS NOT NULL", fmt.Sprint("idempotency_", n)).collect(&left))
 	if err := t.exec(queries...); err != nil || len(left) > 0 {
 		return false, 0, err
 	}

@@ -3,11 +3,15 @@ package pgstore
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // migrations are the steps that make and change the tables, in order of their
@@ -109,34 +113,64 @@ func (p *pool) prepare(ctx context.Context, files fs.FS, a access) error {
 		return err
 	}
 	defer p.release(c)
-	s, err := readSchema(ctx, c)
-	if err == nil {
-		err = s.refusal(first, last, a)
+	for began := time.Now(); ; c.rollback() {
+		s, err := readSchema(ctx, c)
+		if err == nil {
+			err = s.refusal(first, last, a)
+		}
+		if err == nil && s.number < last {
+			err = migrate(ctx, c, s, string(meta), steps, a)
+		}
+		if err == nil {
+			return nil
+		}
+		if !migratesAgain(err) || time.Since(began) > migrateTime {
+			return p.target.refusal(err)
+		}
+		select {
+		case <-ctx.Done():
+			return p.target.refusal(context.Cause(ctx))
+		case <-time.After(migrateAgain):
+		}
 	}
-	if err == nil && s.number < last {
-		err = migrate(ctx, c, string(meta), steps, a)
-	}
-	if err != nil {
-		return p.target.refusal(err)
-	}
-	return nil
 }
 
-// migrationLock is the advisory lock of those who change the tables.
-const migrationLock = 0x7465616d64617461 // "teamdata"
+const (
+	// A step that has to wait for a reader, such as pg_dump, gives up soon, since all nodes
+	// wait for it, and is tried again for migrateTime.
+	sqlStepLimit = "SELECT set_config('lock_timeout', '200ms', true)"
+	migrateTime  = time.Minute
+	migrateAgain = 500 * time.Millisecond
+)
+
+// errMade is why a program did not make the tables: another one did at the same time.
+var errMade = errors.New("another program made the tables")
+
+// migratesAgain reports whether a migration failed because of others who use the database.
+func migratesAgain(err error) bool {
+	var server *pgconn.PgError
+	return errors.Is(err, errMade) || errors.As(err, &server) && server.Code == "55P03"
+}
 
 // migrate runs the steps that a database lacks, in one transaction. Of several
-// programs that start together one does it, and the others find it done.
-func migrate(ctx context.Context, c *conn, meta string, steps []migration, a access) error {
-	if _, err := c.Exec(ctx, fmt.Sprintf("BEGIN; %s; SELECT pg_advisory_xact_lock(%d)", sqlLongLimits, migrationLock)).ReadAll(); err != nil {
-		return err
+// programs that start together one does it, and the others find it done: they wait for the
+// lock on meta, or for it to be made, which fails then.
+func migrate(ctx context.Context, c *conn, s schema, meta string, steps []migration, a access) error {
+	first := meta
+	if s.ours {
+		first = "LOCK TABLE meta IN EXCLUSIVE MODE"
 	}
-	s, err := readSchema(ctx, c)
+	_, err := c.Exec(ctx, fmt.Sprintf("BEGIN; %s; %s", sqlLongLimits, first)).ReadAll()
+	if server := (*pgconn.PgError)(nil); !s.ours && errors.As(err, &server) && (server.Code == "42P07" || server.Code == "23505") {
+		return errMade
+	}
+	if err == nil && s.ours {
+		if s, err = readSchema(ctx, c); err == nil {
+			first, last := ends(steps)
+			err = s.refusal(first, last, a)
+		}
+	}
 	if err != nil {
-		return err
-	}
-	first, last := ends(steps)
-	if err := s.refusal(first, last, a); err != nil {
 		return err
 	}
 	if slices.Contains(s.tables, "nodes") {
@@ -144,10 +178,7 @@ func migrate(ctx context.Context, c *conn, meta string, steps []migration, a acc
 			return err
 		}
 	}
-	var sql []string
-	if !s.ours {
-		sql = append(sql, meta)
-	}
+	sql := []string{sqlStepLimit}
 	for _, m := range steps {
 		if m.number <= s.number {
 			continue
@@ -172,7 +203,6 @@ func migrate(ctx context.Context, c *conn, meta string, steps []migration, a acc
 func retire(ctx context.Context, c *conn, last migration) error {
 	var there []row
 	if _, err := c.run(ctx,
-		query{sql: "SELECT FROM meta FOR UPDATE"},
 		newQuery(sqlThere+" AND schema < $1 ORDER BY state, name", last.mayWrite).collect(&there)); err != nil {
 		return err
 	}
@@ -186,7 +216,7 @@ func retire(ctx context.Context, c *conn, last migration) error {
 	_, err := c.run(ctx,
 		newQuery("DELETE FROM commits WHERE node IN (SELECT id FROM nodes WHERE schema < $1)", last.mayWrite),
 		newQuery("DELETE FROM nodes WHERE schema < $1", last.mayWrite),
-		newQuery("SELECT pg_advisory_xact_lock($1)", int64(updateLock)))
+		query{sql: sqlStopUpdates})
 	return err
 }
 

@@ -83,7 +83,8 @@ type Store struct {
 	known     known
 	seen      seen
 	recent    recent
-	hints     hints
+	hints     hints         // to be sent
+	heard     hints         // to be followed
 	lookNow   chan struct{} // takes a token when a look is due at once
 	clock     atomic.Pointer[clock]
 	sealedNow bool // by this Open
@@ -122,7 +123,7 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 		queue: engine.NewQueue(), lookNow: make(chan struct{}, 1),
 		node: newNode(target, o),
 	}
-	s.hints.wake = make(chan struct{}, 1)
+	s.hints.wake, s.heard.wake = make(chan struct{}, 1), make(chan struct{}, 1)
 	s.pool, s.writing = newPool(target, max(o.Connections-writerConnections, 1)), newPool(target, writerConnections)
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.running, s.stop = context.WithCancel(s.life)
@@ -210,6 +211,7 @@ func (s *Store) coordinate() {
 	s.hints.say(hintNodes)
 	if s.node.state != nodeCommand {
 		s.background.Go(func() { s.listen(s.running) })
+		s.background.Go(s.followHints)
 	}
 }
 
@@ -217,7 +219,7 @@ func (s *Store) coordinate() {
 // sent one whose commit is still to come.
 func (c *conn) awaitUpdates(ctx context.Context) error {
 	_, err := c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
-		newQuery("SELECT pg_advisory_xact_lock($1)", int64(updateLock)), query{sql: "COMMIT"})
+		query{sql: sqlStopUpdates}, query{sql: "COMMIT"})
 	return err
 }
 

@@ -25,6 +25,9 @@ CREATE TABLE commits (
 	node text COLLATE "C" PRIMARY KEY,
 	n bigint NOT NULL
 ) WITH (fillfactor = 10);
+-- What each update locks, together with others or, as one of everything, alone. It has
+-- no rows.
+CREATE TABLE updates ();
 -- What one node has for itself: the deliveries of a part of the endpoints, or a job.
 -- It has it as long as it is seen. The token is greater for each that gets it.
 CREATE TABLE leases (
