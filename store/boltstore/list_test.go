@@ -12,7 +12,9 @@ import (
 func TestLastBeforeWhatWasDeleted(t *testing.T) {
 	f := newFixture(t, Options{NoSync: true})
 	const n = 1000
-	keyOf := func(org string, i int) []byte { return listKey(org, store.Cursor{Ms: uint64(i), ID: fmt.Sprintf("aud_%04d", i)}) }
+	keyOf := func(org string, i int) []byte {
+		return listKey(org, store.Cursor{Ms: uint64(i), ID: fmt.Sprintf("aud_%04d", i)})
+	}
 	f.update(func(u store.Tx) error {
 		for _, org := range []string{"org_a", "org_b", "org_c"} {
 			for i := range n {
