@@ -65,7 +65,7 @@ func (s *IDSource) Next(prefix string, now time.Time) string {
 		s.ms = ms
 		s.reseed()
 	} else {
-		s.rise()
+		s.rise(1)
 	}
 	var id [30]byte
 	n := copy(id[:], prefix)
@@ -75,10 +75,21 @@ func (s *IDSource) Next(prefix string, now time.Time) string {
 
 // Follow makes all later ids greater than id, if an IDSource generated that.
 // Other text is ignored. Two sources that follow the same id make different ones.
+// Their time does not run ahead by that, however often they follow each other.
 func (s *IDSource) Follow(id string) {
-	if ms, ok := IDTime(id); ok && ms >= s.ms {
-		s.ms = ms + 1
-		s.reseed()
+	ms, ok := IDTime(id)
+	if !ok || ms < s.ms {
+		return
+	}
+	var high, low uint64
+	for _, c := range []byte(id[len(id)-16:]) {
+		high, low = high<<5|low>>59, low<<5|uint64(max(strings.IndexByte(crockford, c), 0))
+	}
+	if ms > s.ms || uint16(high) > s.high || uint16(high) == s.high && low >= s.low {
+		s.ms, s.high, s.low = ms, uint16(high), low
+		var b [8]byte
+		rand.Read(b[:])
+		s.rise(binary.BigEndian.Uint64(b[:])) // so far that no other source makes the same
 	}
 }
 
@@ -105,8 +116,8 @@ func (s *IDSource) reseed() {
 	s.low = binary.BigEndian.Uint64(b[2:])
 }
 
-func (s *IDSource) rise() {
-	if s.low++; s.low == 0 {
+func (s *IDSource) rise(by uint64) {
+	if s.low += by; s.low < by {
 		if s.high++; s.high == 0 {
 			s.ms++
 		}

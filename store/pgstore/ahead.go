@@ -55,16 +55,16 @@ func aheadOf(group []*engine.Update, reread bool) (a ahead) {
 }
 
 // users are locked by their rows, which have nothing else.
-var users = define("users", 1, text("id"), text("last_id"))
+var users = define("users", 1, text("id"))
 
-// locks are the queries that lock what is named, in order: orgs by the row with their
-// lists' positions, which they read. found counts the rows that are there. With All
+// locks are the queries that lock what is named, in order: orgs by their rows of orgLists,
+// which they read. found counts the rows that are there. With All
 // everything is locked, and they only read.
 func (a *ahead) locks(o *overlay, found *int) (queries []query) {
 	if a.All {
 		return []query{
 			o.load(orgLists, "org_id = ANY($1)", a.Orgs),
-			o.follow("SELECT greatest((SELECT max(last_id) FROM org_lists), (SELECT max(last_id) FROM users))"),
+			o.follow(sqlLastID),
 		}
 	}
 	count := func(q query) query {
@@ -81,7 +81,7 @@ func (a *ahead) locks(o *overlay, found *int) (queries []query) {
 	if len(a.Users) > 0 {
 		queries = append(queries, count(o.load(users, "id = ANY($1) ORDER BY id FOR UPDATE", a.Users)))
 	}
-	return append(queries, o.follow("SELECT last_id FROM org_lists WHERE org_id = ''"))
+	return append(queries, o.follow(sqlLastID))
 }
 
 // toLock counts the rows to be locked. With All there are none.
@@ -111,7 +111,8 @@ func (a *ahead) reads(o *overlay) (queries []query) {
 		queries = append(queries,
 			o.load(orgs, "key = ANY($1)", keysOf(a.read)),
 			o.load(webhooks.table, "org_id = ANY($1) ORDER BY org_id, id", a.read),
-			o.load(plans, "true"))
+			o.load(plans, "true"),
+			o.loadPositions(a.read))
 	}
 	if len(a.keys) > 0 {
 		queries = append(queries, o.load(idempotency.table, "(org_id, key) IN (SELECT * FROM unnest($1::text[], $2::text[])) ORDER BY first_use DESC", a.orgKeys, a.keys))

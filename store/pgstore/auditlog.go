@@ -21,7 +21,11 @@ func (t *tx) AuditPageBefore(orgID string, before store.Cursor, limit int, dst [
 
 func (t *tx) DropAuditLog(orgID string, limit int) (int, error) {
 	rows, err := t.query([]*table{auditLog}, "SELECT org_id, at, id FROM audit_log WHERE org_id = $1 ORDER BY at, id LIMIT $2", orgID, limit)
-	if err != nil {
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	last := rows[len(rows)-1]
+	if err := t.outlive(auditList, orgID, store.Cursor{Ms: readUnsigned(last[1]), ID: string(last[2])}); err != nil {
 		return 0, err
 	}
 	return t.removeAll(auditLog, rows)

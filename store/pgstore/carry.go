@@ -60,7 +60,7 @@ func Read(ctx context.Context, target *Target, key rows.Sealer, to string, fn fu
 
 // sqlForgetNodes lets nodes that are not seen find out when they come back that others had
 // the database for themselves.
-const sqlForgetNodes = "DELETE FROM commits; DELETE FROM nodes"
+const sqlForgetNodes = "DELETE FROM commits; DELETE FROM writers; DELETE FROM nodes"
 
 // Fill fills an empty database in one transaction, which commits once fn returns nil.
 // Whatever fails before and whenever the process is killed, the database is as empty as
@@ -128,7 +128,7 @@ func (w *whole) lock(ctx context.Context, mode string) error {
 	for _, t := range keptTables() {
 		names = append(names, t.name)
 	}
-	there, err := w.rows(ctx, query{sql: sqlBegin}, query{sql: limits}, query{sql: "LOCK TABLE meta, nodes, commits IN EXCLUSIVE MODE"},
+	there, err := w.rows(ctx, query{sql: sqlBegin}, query{sql: limits}, query{sql: "LOCK TABLE meta, nodes, writers, commits IN EXCLUSIVE MODE"},
 		query{sql: "LOCK TABLE " + strings.Join(names, ", ") + " IN " + mode + " MODE"}, newQuery(sqlThere))
 	if len(there) > 0 {
 		return inUse(whoUses(there))

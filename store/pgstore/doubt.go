@@ -68,14 +68,17 @@ func (s *Store) marker(ctx context.Context) (commitNo int64, err error) {
 		return 0, err
 	}
 	defer s.writing.release(c)
-	rows, err := c.rows(ctx, newQuery("SELECT n FROM commits WHERE node = $1 FOR UPDATE", s.node.id))
-	if err == nil && len(rows) == 0 {
+	var writer, last []row
+	_, err = c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
+		newQuery(sqlHoldWriter, s.node.id).collect(&writer), newQuery(sqlCommitNo, s.node.id).collect(&last),
+		query{sql: "COMMIT"})
+	if err == nil && len(writer) == 0 {
 		err = errNotCommitted
 	}
 	if err != nil {
 		return 0, err
 	}
-	return readBigint(rows[0][0]), nil
+	return readBigint(last[0][0]), nil
 }
 
 // look drops the commits that turn out not to be there, by the number of the last one. What

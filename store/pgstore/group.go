@@ -170,11 +170,12 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 	if named.All {
 		lock = sqlStopUpdates
 	}
-	var marker, clock []row
+	var writer, last, clock []row
 	found := 0
 	queries := []query{
 		{sql: sqlBegin}, {sql: sqlGroupLimits},
-		newQuery("SELECT n FROM commits WHERE node = $1 FOR UPDATE", t.s.node.id).collect(&marker),
+		newQuery(sqlHoldWriter, t.s.node.id).collect(&writer),
+		newQuery(sqlCommitNo, t.s.node.id).collect(&last),
 		{sql: lock},
 	}
 	var held []row
@@ -185,13 +186,13 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 	queries = append(queries, newQuery(sqlLockedAt).collect(&clock))
 	queries = append(queries, named.reads(t.over)...)
 	err = t.run(queries...)
-	if err != nil && len(marker) == 0 {
+	if err != nil && len(writer) == 0 {
 		return 0, fmt.Errorf("%w: %w", errNobody, err)
 	}
 	if err != nil {
 		return 0, err
 	}
-	if len(marker) == 0 {
+	if len(writer) == 0 {
 		t.err = t.s.replaced()
 		return 0, t.err
 	}
@@ -204,13 +205,13 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 		}
 	}
 	t.held = numbers(held)
-	t.followIDs(&named)
+	t.s.ids.follow(t.over.lastID)
 	if named.absent(t.over); named.All && len(named.Deliveries) > 0 {
 		if err := t.readEvents(named.Deliveries); err != nil {
 			return 0, err
 		}
 	}
-	commitNo = readBigint(marker[0][0])
+	commitNo = readBigint(last[0][0])
 	t.s.doubts.look(commitNo)
 	now := readTime(clock[0][0])
 	t.s.setTime(now)
@@ -255,11 +256,8 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 	}
 	changes := t.Changes
 	t.lastID = ""
-	if u.Err = engine.Recover(u.Fn, t); u.Err == nil && t.lastID != "" {
-		u.Err = t.keepID(u.Scope)
-	}
-	if u.Err == nil {
-		return t.over.wrote()
+	if u.Err = engine.Recover(u.Fn, t); u.Err == nil {
+		return t.over.wrote() || t.lastID != ""
 	}
 	t.Changes = changes
 	t.over.rollback()
@@ -272,10 +270,8 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 func (t *tx) commit(commitNo int64, began time.Time) error {
 	queries := t.over.flushAll()
 	queries = append(queries, t.bumps()...)
-	queries = append(queries,
-		newQuery("UPDATE commits SET n = $2 WHERE node = $1", t.s.node.id, commitNo),
-		query{sql: "COMMIT"})
-	err := t.run(queries...)
+	queries = append(queries, t.number(commitNo)...)
+	err := t.run(append(queries, query{sql: "COMMIT"})...)
 	if !ambiguous(err) {
 		return notCommitted(err)
 	}

@@ -109,8 +109,9 @@ func (n *node) say(ctx context.Context, offset time.Duration, given []string) (s
 		{sql: sqlBegin}, {sql: sqlShortLimits},
 		newQuery("UPDATE nodes SET seen_at = "+sqlNow+", state = $2, clock_offset = $3 WHERE id = $1 RETURNING 1::bigint",
 			n.id, state, int(offset.Milliseconds())).collect(&self),
-		newQuery("DELETE FROM nodes WHERE seen_at < "+sqlNow+" - $1 AND "+sqlLost("$2"), int(forgetAfter.Milliseconds()), n.sight.lost()),
-		{sql: "DELETE FROM commits WHERE node NOT IN (SELECT id FROM nodes)"},
+	}
+	if lost := n.sight.lost(); len(lost) > 0 {
+		queries = append(queries, forgetNodes("seen_at < "+sqlNow+" - $1 AND "+sqlLost("$2"), int(forgetAfter.Milliseconds()), lost)...)
 	}
 	if len(given) > 0 {
 		queries = append(queries, n.givingUp(given)...)

@@ -7,8 +7,8 @@ import (
 	"teamdata/store"
 )
 
-// ids makes ids that are greater than those that other nodes made in the same scope:
-// each scope keeps its last one.
+// ids makes ids that are greater than those that other nodes made in the same scope: than
+// all that were committed before its locks were taken.
 type ids struct {
 	mu     sync.Mutex
 	source store.IDSource
@@ -35,6 +35,13 @@ func (i *ids) follow(id string) {
 	}
 }
 
+// latest is the greatest that was made or followed.
+func (i *ids) latest() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.last
+}
+
 // follow reads an id to be followed.
 func (o *overlay) follow(sql string) query {
 	q := newQuery(sql)
@@ -43,44 +50,4 @@ func (o *overlay) follow(sql string) query {
 		return nil
 	}
 	return q
-}
-
-// followIDs follows those of what a group names.
-func (t *tx) followIDs(named *ahead) {
-	t.s.ids.follow(t.over.lastID)
-	for _, id := range named.Orgs {
-		if e := t.over.in(orgLists)[string(plain(id))]; e.row != nil {
-			t.s.ids.follow(string(e.row[5]))
-		}
-	}
-	for _, id := range named.Users {
-		if e := t.over.in(users)[string(plain(id))]; e.row != nil {
-			t.s.ids.follow(string(e.row[1]))
-		}
-	}
-}
-
-// keepID keeps the last id that an update made, in its scope.
-func (t *tx) keepID(scope store.Scope) error {
-	for _, id := range scope.Users {
-		if err := t.put(users, row{plain(id), plain(t.lastID)}); err != nil {
-			return err
-		}
-	}
-	orgs := scope.Orgs
-	if scope.All {
-		orgs = []string{""} // that of everything
-	}
-	for _, id := range orgs {
-		lists, err := t.lists(id)
-		if err != nil {
-			return err
-		}
-		lists = append(row{}, lists...)
-		lists[5] = plain(t.lastID)
-		if err := t.put(orgLists, lists); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -18,19 +18,8 @@ func (w *whole) Load(ctx context.Context, fill func(store.EachRecord) error) err
 	if err := fill(l.put); err != nil {
 		return err
 	}
-	if err := l.flush(); err != nil {
-		return err
-	}
-	return w.exec(ctx, sqlFillLists)
+	return l.flush()
 }
-
-// sqlFillLists makes the rows of orgLists, of which those of lastRemoved are there.
-const sqlFillLists = `INSERT INTO org_lists (org_id, members_at, members_id, audit_at, audit_id)
-	SELECT o.org_id, coalesce(m.at, 0), coalesce(m.id, ''), coalesce(a.at, 0), coalesce(a.id, '')
-	FROM (SELECT DISTINCT org_id FROM members UNION SELECT DISTINCT org_id FROM audit_log) o
-		LEFT JOIN LATERAL (SELECT at, id FROM members WHERE org_id = o.org_id ORDER BY at DESC, id DESC LIMIT 1) m ON true
-		LEFT JOIN LATERAL (SELECT at, id FROM audit_log WHERE org_id = o.org_id ORDER BY at DESC, id DESC LIMIT 1) a ON true
-	ON CONFLICT (org_id) DO UPDATE SET audit_at = excluded.audit_at, audit_id = excluded.audit_id`
 
 // loader gathers rows of one table at a time, in the binary format of COPY.
 type loader struct {

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,7 +85,7 @@ func (s *Store) look(ctx context.Context) {
 		_, err := c.run(ctx,
 			newQuery("SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint").collect(&server),
 			newQuery("SELECT name, n FROM generations").collect(&generations),
-			newQuery("SELECT node, n FROM commits WHERE node <> $1", s.node.id).collect(&commits),
+			newQuery("SELECT node, ("+strings.ReplaceAll(sqlCommitNo, "$1", "w.node")+") FROM writers w WHERE node <> $1", s.node.id).collect(&commits),
 			newQuery("SELECT id, seen_at FROM nodes").collect(&nodes))
 		if err != nil {
 			return err

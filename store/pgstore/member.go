@@ -48,7 +48,11 @@ func (t *tx) PutMember(m store.Member) error {
 }
 
 func (t *tx) DeleteMember(orgID, userID string) error {
-	if _, err := t.Member(orgID, userID); err != nil {
+	m, err := t.Member(orgID, userID)
+	if err != nil {
+		return err
+	}
+	if err := t.outlive(memberList, orgID, store.Cursor{Ms: uint64(m.CreatedAt.UnixMilli()), ID: m.ID}); err != nil {
 		return err
 	}
 	if removed, _ := t.OrgRemoved(orgID); !removed { // of a removed org no Access is left

@@ -116,17 +116,20 @@ func (n *node) register(ctx context.Context, c *conn) (current bool, err error) 
 		may += " AND NOT EXISTS (SELECT FROM nodes WHERE state <> 'command' AND " + sqlAlive + ")"
 	}
 	var made []row
-	_, err = c.run(ctx,
-		query{sql: sqlBegin}, query{sql: sqlLimits}, query{sql: "SELECT FROM meta FOR SHARE"},
-		query{sql: "SELECT FROM generations ORDER BY name FOR UPDATE"},
-		newQuery("DELETE FROM commits WHERE node IN (SELECT id FROM nodes WHERE name = $1)", n.name),
-		newQuery("DELETE FROM nodes WHERE name = $1", n.name),
+	queries := []query{
+		{sql: sqlBegin}, {sql: sqlLimits}, {sql: "SELECT FROM meta FOR SHARE"},
+		{sql: "SELECT FROM generations ORDER BY name FOR UPDATE"},
+	}
+	queries = append(queries, forgetNodes("name = $1", n.name)...)
+	queries = append(queries,
 		query{sql: "DELETE FROM leases WHERE name LIKE 'job %' AND node NOT IN (SELECT id FROM nodes)"}, // of those that were killed
 		query{sql: "DELETE FROM shared_key WHERE NOT EXISTS (SELECT FROM nodes)"},
 		newQuery("INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at) SELECT $1::text, $2::text, $3::text, $4::bigint, $5::text, "+sqlNow+", "+sqlNow+" FROM meta WHERE may_write <= $4::bigint"+may+" RETURNING 1::bigint",
 			n.id, n.name, n.version, n.schema, n.state).collect(&made),
-		newQuery("INSERT INTO commits (node, n) SELECT id, 0 FROM nodes WHERE id = $1", n.id),
+		newQuery("INSERT INTO writers (node) SELECT id FROM nodes WHERE id = $1", n.id),
+		newQuery("INSERT INTO commits (node, part, n) SELECT id, 0, 0 FROM nodes WHERE id = $1", n.id),
 		query{sql: "COMMIT"})
+	_, err = c.run(ctx, queries...)
 	return len(made) > 0, err
 }
 
@@ -134,11 +137,8 @@ func (n *node) register(ctx context.Context, c *conn) (current bool, err error) 
 func (n *node) leave(ctx context.Context) error {
 	n.lapsing.Stop()
 	return n.conns.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx,
-			query{sql: sqlBegin}, query{sql: sqlLimits},
-			newQuery("DELETE FROM commits WHERE node = $1", n.id),
-			newQuery("DELETE FROM nodes WHERE id = $1", n.id),
-			query{sql: "COMMIT"})
+		queries := append([]query{{sql: sqlBegin}, {sql: sqlLimits}}, forgetNodes("id = $1", n.id)...)
+		_, err := c.run(ctx, append(queries, query{sql: "COMMIT"})...)
 		return err
 	})
 }

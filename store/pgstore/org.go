@@ -11,6 +11,7 @@ func (t *tx) ForgetOrg(id string) error {
 	if err := t.remove(orgLists, plain(id)); err != nil {
 		return err
 	}
+	t.over.setPositions(id, positions{})
 	return t.Nouns.ForgetOrg(id)
 }
 

@@ -17,10 +17,12 @@ type overlay struct {
 	ranges    [][]loadedRange    // by table, in order: what was loaded as a whole
 	careful   bool               // rows that are said to be new may not be
 	probed    bool               // an empty commit is asked for
-	lastID    string             // that was made in the scope of everything, by any node
+	lastID    string             // the greatest that any node made
+	lists     map[string]positions
 
 	// Of the update that runs:
 	undo      []change
+	placed    []placed
 	saved     bool      // it has a savepoint
 	early     []sent    // what was sent since
 	counted   int       // how many counts are of earlier updates
@@ -59,7 +61,7 @@ type change struct {
 }
 
 func newOverlay() *overlay {
-	return &overlay{rows: make([]map[string]entry, len(tables)), dirty: make([][]string, len(tables)), ranges: make([][]loadedRange, len(tables)), endpoints: map[string][]row{}}
+	return &overlay{rows: make([]map[string]entry, len(tables)), dirty: make([][]string, len(tables)), ranges: make([][]loadedRange, len(tables)), endpoints: map[string][]row{}, lists: map[string]positions{}}
 }
 
 func (o *overlay) in(t *table) map[string]entry {
@@ -132,7 +134,7 @@ func (o *overlay) begin() {
 	if o.saved {
 		o.finishing = append(o.finishing, query{sql: "RELEASE SAVEPOINT early"})
 	}
-	o.undo, o.saved, o.early, o.counted, o.unsent = o.undo[:0], false, nil, len(o.counts), nil
+	o.undo, o.placed, o.saved, o.early, o.counted, o.unsent = o.undo[:0], o.placed[:0], false, nil, len(o.counts), nil
 }
 
 // wrote reports whether the update that runs has written anything.
@@ -155,7 +157,12 @@ func (o *overlay) rollback() {
 		}
 		o.stale(c.table, []byte(c.key))
 	}
-	o.undo = o.undo[:0]
+	for _, p := range slices.Backward(o.placed) {
+		if o.lists[p.orgID] = p.before; !p.known {
+			delete(o.lists, p.orgID)
+		}
+	}
+	o.undo, o.placed = o.undo[:0], o.placed[:0]
 	o.counts = o.counts[:o.counted]
 	if !o.saved {
 		return

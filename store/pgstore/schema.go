@@ -213,10 +213,7 @@ func retire(ctx context.Context, c *conn, last migration) error {
 			Passes: true,
 		}
 	}
-	_, err := c.run(ctx,
-		newQuery("DELETE FROM commits WHERE node IN (SELECT id FROM nodes WHERE schema < $1)", last.mayWrite),
-		newQuery("DELETE FROM nodes WHERE schema < $1", last.mayWrite),
-		query{sql: sqlStopUpdates})
+	_, err := c.run(ctx, append(forgetNodes("schema < $1", last.mayWrite), query{sql: sqlStopUpdates})...)
 	return err
 }
 

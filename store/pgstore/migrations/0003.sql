@@ -19,11 +19,20 @@ CREATE TABLE nodes (
 	clock_offset bigint NOT NULL DEFAULT 0, -- of the database's clock to the node's
 	seen bigint NOT NULL DEFAULT 0 -- the sum of the generations that it knows of
 ) WITH (fillfactor = 10);
+-- The nodes that write: a transaction of a node holds its row from the start to the end.
+CREATE TABLE writers (
+	node text COLLATE "C" PRIMARY KEY
+);
 -- The number of each node's last commit, which tells what became of one whose answer
--- was lost. A transaction of a node holds its row from the start to the end.
+-- was lost, and the greatest id that the node had made by then. The last part counts: each
+-- is of few commits, since the versions of a row that is written again and again stay there
+-- while anybody has a snapshot. Node '': of those that are gone.
 CREATE TABLE commits (
-	node text COLLATE "C" PRIMARY KEY,
-	n bigint NOT NULL
+	node text COLLATE "C",
+	part bigint,
+	n bigint NOT NULL,
+	last_id text COLLATE "C" NOT NULL DEFAULT '',
+	PRIMARY KEY (node, part)
 ) WITH (fillfactor = 10);
 -- What each update locks, together with others or, as one of everything, alone. It has
 -- no rows.
@@ -62,20 +71,18 @@ CREATE TABLE removed_orgs (
 	key bytea PRIMARY KEY,
 	value bytea NOT NULL
 );
--- The greatest position that each list of an org ever had. Its row is what an
--- update of the org locks.
+-- The greatest position of each list of an org that an item had which was removed since.
+-- Its row is what an update of the org locks.
 CREATE TABLE org_lists (
 	org_id text COLLATE "C" PRIMARY KEY,
 	members_at bigint NOT NULL DEFAULT 0,
 	members_id text COLLATE "C" NOT NULL DEFAULT '',
 	audit_at bigint NOT NULL DEFAULT 0,
-	audit_id text COLLATE "C" NOT NULL DEFAULT '',
-	last_id text COLLATE "C" NOT NULL DEFAULT '' -- the greatest that an update of the org made
+	audit_id text COLLATE "C" NOT NULL DEFAULT ''
 ) WITH (fillfactor = 50);
 -- What an update of a person locks.
 CREATE TABLE users (
-	id text COLLATE "C" PRIMARY KEY,
-	last_id text COLLATE "C" NOT NULL DEFAULT ''
+	id text COLLATE "C" PRIMARY KEY
 );
 CREATE TABLE plans (
 	key bytea PRIMARY KEY,
