@@ -126,18 +126,29 @@ func (a *ahead) reads(o *overlay) (queries []query) {
 	if len(a.Deliveries) > 0 {
 		queries = append(queries, o.load(deliveries.table, "id = ANY($1)", a.Deliveries))
 		if len(a.read) > 0 {
-			queries = append(queries, o.load(lastAcknowledged, "endpoint IN (SELECT number FROM endpoints WHERE org_id = ANY($1))", a.read))
+			queries = append(queries, o.loadAcknowledged("SELECT number FROM endpoints WHERE org_id = ANY($1)", a.read))
 		}
 	}
 	if len(a.fenced) > 0 {
-		queries = append(queries, o.load(lastAcknowledged, "endpoint = ANY($1)", a.fenced))
+		queries = append(queries, o.loadAcknowledged("SELECT * FROM unnest($1::bigint[])", a.fenced))
 	}
 	return queries
 }
 
 // load makes a query that loads rows of a table.
 func (o *overlay) load(t *table, where string, args ...any) query {
-	q := newQuery("SELECT "+t.columns+" FROM "+t.name+" WHERE "+where, args...)
+	return o.loadAll(t, "SELECT "+t.columns+" FROM "+t.name+" WHERE "+where, args...)
+}
+
+// loadAcknowledged makes the query that loads when endpoints last acknowledged: of each the
+// last row.
+func (o *overlay) loadAcknowledged(endpoints string, args ...any) query {
+	return o.loadAll(lastAcknowledged, "SELECT l.endpoint, l.at FROM ("+endpoints+") e (number), LATERAL (SELECT endpoint, at FROM last_acknowledged WHERE endpoint = e.number ORDER BY at DESC LIMIT 1) l", args...)
+}
+
+// loadAll makes a query of rows of a table load them.
+func (o *overlay) loadAll(t *table, sql string, args ...any) query {
+	q := newQuery(sql, args...)
 	q.row = func(values [][]byte) error {
 		r := copyRow(values)
 		o.loaded(t, r[:t.keys], r)

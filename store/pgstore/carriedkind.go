@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -125,7 +126,7 @@ var lastRemoved = &carriedKind{
 
 var carriedCounts = &carriedKind{
 	key: []column{number("hour"), text("org_id"), number("endpoint")}, table: deliveryCounts.name, columns: "hour, org_id, endpoint, counts",
-	query: "SELECT hour, org_id, endpoint, counts FROM delivery_counts ORDER BY hour, org_id, endpoint",
+	query: "SELECT hour, org_id, endpoint, summed.counts FROM (" + fmt.Sprintf(sqlSumParts, deliveryCounts.name) + ") summed (org_id, hour, endpoint, counts) ORDER BY hour, org_id, endpoint",
 	record: func(kept []byte) ([]byte, error) {
 		return rows.Encode(codec.DeliveryCounts, readCounts(kept)), nil
 	},

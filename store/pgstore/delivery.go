@@ -17,7 +17,7 @@ var (
 			return row{unsigned(d.EndpointNumber), bigint(int64(list)), unsigned(at.Ms), unsigned(attempted.Ms)}
 		},
 	}
-	lastAcknowledged = define("last_acknowledged", 1, number("endpoint"), number("at"))
+	lastAcknowledged = define("last_acknowledged", 1, number("endpoint"), number("at")).newest("at")
 )
 
 // readDelivery reads the delivery of a row, whose first column is its id and the
@@ -142,6 +142,18 @@ func (t *tx) LastAcknowledged(endpoint uint64) (at time.Time, err error) {
 	return at, err
 }
 
+// PutLastAcknowledged adds a row in the place of the one before, which is not written over:
+// the last row of an endpoint is found first, however many versions of others are there.
 func (t *tx) PutLastAcknowledged(endpoint uint64, at time.Time) error {
+	if t.over == nil {
+		return fault(errReadOnly)
+	}
+	before, err := t.get(lastAcknowledged, unsigned(endpoint))
+	if err != nil {
+		return err
+	}
+	if before != nil && readTime(before[1]) != at {
+		t.over.stale = append(t.over.stale, before)
+	}
 	return t.put(lastAcknowledged, row{unsigned(endpoint), millis(at)})
 }

@@ -1,7 +1,11 @@
 package pgstore
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
+	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,8 +33,8 @@ func (t *tx) AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c st
 	return nil
 }
 
-// addCounts makes the statement that adds counts.
-func addCounts(all []counted) query {
+// addCounts makes the statement that adds counts, to the rows of a part.
+func addCounts(all []counted, part int64) query {
 	type place struct {
 		orgID    string
 		hour     int64
@@ -46,15 +50,46 @@ func addCounts(all []counted) query {
 		}
 		sums[at].Add(c.counts)
 	}
-	s := newQuery(`INSERT INTO delivery_counts AS c (org_id, hour, endpoint, counts)
-		SELECT org_id, hour, endpoint, counts::bigint[] FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[]) added (org_id, hour, endpoint, counts)
-		ON CONFLICT (org_id, hour, endpoint) DO UPDATE SET
-			counts = (SELECT array_agg(old + new) FROM unnest(c.counts, excluded.counts) both_counts (old, new))`)
+	s := newQuery(`INSERT INTO delivery_counts AS c (org_id, hour, endpoint, counts, part)
+		SELECT org_id, hour, endpoint, counts::bigint[], $5::bigint FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[]) added (org_id, hour, endpoint, counts)
+		` + sqlAddToPart)
 	s.values = append(s.values, array(textKind, len(places), func(i int) []byte { return plain(places[i].orgID) }))
 	s.values = append(s.values, array(numberKind, len(places), func(i int) []byte { return bigint(places[i].hour) }))
 	s.values = append(s.values, array(numberKind, len(places), func(i int) []byte { return unsigned(places[i].endpoint) }))
-	s.values = append(s.values, array(textKind, len(places), func(i int) []byte { return appendCounts(nil, sums[places[i]]) }))
+	s.values = append(s.values, array(textKind, len(places), func(i int) []byte { return appendCounts(nil, sums[places[i]]) }), bigint(part))
 	return s
+}
+
+const (
+	sqlAddToPart = `ON CONFLICT (org_id, hour, endpoint, part) DO UPDATE SET
+			counts = (SELECT array_agg(old + new) FROM unnest(c.counts, excluded.counts) both_counts (old, new))`
+	// sqlSumParts sums the parts of rows.
+	sqlSumParts = `SELECT org_id, hour, endpoint, array_agg(n ORDER BY place)
+		FROM (SELECT org_id, hour, endpoint, place, sum(n)::bigint AS n FROM %s, unnest(counts) WITH ORDINALITY each (n, place) GROUP BY org_id, hour, endpoint, place) numbers
+		GROUP BY org_id, hour, endpoint ORDER BY org_id, hour, endpoint`
+)
+
+// foldedParts is how many rows are put together at a time.
+const foldedParts = 10_000
+
+// sqlFold puts parts together, and returns how many. It leaves those that somebody writes,
+// and waits only for others who do the same, since nobody else writes part 0.
+var sqlFold = `WITH few AS MATERIALIZED (
+		SELECT org_id, hour, endpoint, part FROM delivery_counts WHERE part > 0 ORDER BY org_id, hour, endpoint LIMIT $1 FOR UPDATE SKIP LOCKED),
+	gone AS (DELETE FROM delivery_counts d USING few WHERE (d.org_id, d.hour, d.endpoint, d.part) = (few.org_id, few.hour, few.endpoint, few.part) RETURNING d.*),
+	added AS (INSERT INTO delivery_counts AS c (org_id, hour, endpoint, counts) ` + fmt.Sprintf(sqlSumParts, "gone") + " " + sqlAddToPart + `)
+	SELECT count(*) FROM few`
+
+// foldCounts puts the parts together that there are.
+func (s *Store) foldCounts(ctx context.Context) error {
+	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
+		for {
+			rows, err := c.rows(ctx, newQuery(sqlFold, foldedParts))
+			if err != nil || readBigint(rows[0][0]) < foldedParts {
+				return err
+			}
+		}
+	})
 }
 
 // numbersOf are the numbers of counts in the order in which they are stored.
@@ -92,18 +127,24 @@ func readCounts(b []byte) (c store.DeliveryCounts) {
 func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint uint64, hour time.Time, c store.DeliveryCounts)) error {
 	rows, err := t.query([]*table{deliveryCounts}, "SELECT hour, endpoint, counts FROM delivery_counts WHERE org_id = $1 AND hour >= $2 ORDER BY hour, endpoint",
 		orgID, hoursOf(from))
-	for _, r := range rows {
-		fn(readUnsigned(r[1]), time.Unix(readBigint(r[0])*3600, 0).UTC(), readCounts(r[2]))
+	for len(rows) > 0 && err == nil {
+		parts := 1
+		sum := readCounts(rows[0][2])
+		for ; parts < len(rows) && slices.EqualFunc(rows[0][:2], rows[parts][:2], bytes.Equal); parts++ {
+			sum.Add(readCounts(rows[parts][2]))
+		}
+		fn(readUnsigned(rows[0][1]), time.Unix(readBigint(rows[0][0])*3600, 0).UTC(), sum)
+		rows = rows[parts:]
 	}
 	return err
 }
 
 func (t *tx) DropDeliveryCounts(before time.Time, limit int) (int, error) {
-	return t.dropCounts("hour < $1 ORDER BY hour LIMIT $2", hoursOf(before), limit)
+	return t.dropCounts("hour < $1 GROUP BY hour, org_id, endpoint ORDER BY hour LIMIT $2", hoursOf(before), limit)
 }
 
 func (t *tx) DropDeliveryCountsOf(orgID string, limit int) (int, error) {
-	return t.dropCounts("org_id = $1 LIMIT $2", orgID, limit)
+	return t.dropCounts("org_id = $1 GROUP BY org_id, hour, endpoint LIMIT $2", orgID, limit)
 }
 
 func (t *tx) dropCounts(which string, args ...any) (int, error) {

@@ -5,3 +5,6 @@ package pgstore
 func (s *Store) Doubts() (there, gone, open uint64) {
 	return s.doubts.there.Load(), s.doubts.gone.Load(), s.doubts.open.Load()
 }
+
+// SQLLastID is what each group of updates reads.
+const SQLLastID = sqlLastID

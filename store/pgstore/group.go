@@ -218,6 +218,7 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 	if t.now = now; t.s.options.Now != nil {
 		t.now = t.s.now()
 	}
+	t.over.part = partOf(commitNo+1) + 1
 	return commitNo + 1, nil
 }
 

@@ -44,8 +44,8 @@ func (o *overlay) whole(t *table, b rows.Bounds, found []row) {
 // overlap reports whether two bounds overlap, of which the first begins first.
 func overlap(a, b rows.Bounds) bool { return a.To == nil || bytes.Compare(b.From, a.To) < 0 }
 
-// stale notes that a row was written, or that this was undone.
-func (o *overlay) stale(t *table, key []byte) {
+// rewritten notes that a row was written, or that this was undone.
+func (o *overlay) rewritten(t *table, key []byte) {
 	if l := o.rangeOf(t, key); l != nil {
 		l.written = true
 	}

@@ -51,7 +51,7 @@ func (s *Store) looks() {
 // tidyEvery is how often the tables are kept in shape.
 const tidyEvery = 5 * time.Minute
 
-// tidies makes partitions ahead and forgets limits, until the store is closed. What
+// tidies makes partitions ahead, forgets limits and folds counts, until the store is closed. What
 // fails is left for the next time; who needs a partition makes it.
 func (s *Store) tidies() {
 	ticker := time.NewTicker(tidyEvery)
@@ -63,6 +63,7 @@ func (s *Store) tidies() {
 		case <-ticker.C:
 			_ = s.makeAhead(s.life)
 			_ = s.forgetLimits(s.life)
+			_ = s.foldCounts(s.life)
 		}
 	}
 }

@@ -19,6 +19,8 @@ type overlay struct {
 	probed    bool               // an empty commit is asked for
 	lastID    string             // the greatest that any node made
 	lists     map[string]positions
+	part      int64 // that counts are added to
+	stale     []row // of lastAcknowledged, to be deleted
 
 	// Of the update that runs:
 	undo      []change
@@ -26,6 +28,7 @@ type overlay struct {
 	saved     bool      // it has a savepoint
 	early     []sent    // what was sent since
 	counted   int       // how many counts are of earlier updates
+	staled    int       // and how many stale rows
 	unsent    []counted // counts of earlier updates that were sent since
 	finishing []query
 }
@@ -126,7 +129,7 @@ func (o *overlay) write(t *table, key, r row, unused bool) {
 	if t == webhooks.table {
 		clear(o.endpoints)
 	}
-	o.stale(t, key[0])
+	o.rewritten(t, key[0])
 }
 
 // begin begins an update.
@@ -135,6 +138,7 @@ func (o *overlay) begin() {
 		o.finishing = append(o.finishing, query{sql: "RELEASE SAVEPOINT early"})
 	}
 	o.undo, o.placed, o.saved, o.early, o.counted, o.unsent = o.undo[:0], o.placed[:0], false, nil, len(o.counts), nil
+	o.staled = len(o.stale)
 }
 
 // wrote reports whether the update that runs has written anything.
@@ -155,7 +159,7 @@ func (o *overlay) rollback() {
 		if c.table == webhooks.table {
 			clear(o.endpoints)
 		}
-		o.stale(c.table, []byte(c.key))
+		o.rewritten(c.table, []byte(c.key))
 	}
 	for _, p := range slices.Backward(o.placed) {
 		if o.lists[p.orgID] = p.before; !p.known {
@@ -163,7 +167,7 @@ func (o *overlay) rollback() {
 		}
 	}
 	o.undo, o.placed = o.undo[:0], o.placed[:0]
-	o.counts = o.counts[:o.counted]
+	o.counts, o.stale = o.counts[:o.counted], o.stale[:o.staled]
 	if !o.saved {
 		return
 	}
@@ -190,7 +194,7 @@ func (o *overlay) flushEarly(from []*table) (queries []query) {
 		if o.unsent == nil {
 			o.unsent = slices.Clone(o.counts[:o.counted])
 		}
-		writes = append(writes, addCounts(o.counts))
+		writes = append(writes, addCounts(o.counts, o.part))
 		o.counts, o.counted = nil, 0
 	}
 	if len(writes) == 0 {
@@ -215,7 +219,10 @@ func (o *overlay) flushAll() (queries []query) {
 		queries = o.flush(t, queries)
 	}
 	if len(o.counts) > 0 {
-		queries = append(queries, addCounts(o.counts))
+		queries = append(queries, addCounts(o.counts, o.part))
+	}
+	if len(o.stale) > 0 {
+		queries = append(queries, columnwise("DELETE FROM last_acknowledged t USING unnest($1::bigint[], $2::bigint[]) stale (endpoint, at) WHERE t.endpoint = stale.endpoint AND t.at = stale.at", lastAcknowledged.cols, o.stale))
 	}
 	return queries
 }

@@ -140,10 +140,12 @@ CREATE SEQUENCE endpoint_numbers;
 CREATE TABLE removed_endpoints (
 	number bigint PRIMARY KEY
 );
+-- The latest counts.
 CREATE TABLE last_acknowledged (
-	endpoint bigint PRIMARY KEY,
-	at bigint NOT NULL
-) WITH (fillfactor = 50);
+	endpoint bigint,
+	at bigint,
+	PRIMARY KEY (endpoint, at)
+);
 CREATE TABLE event_types (
 	key bytea PRIMARY KEY,
 	value bytea NOT NULL
@@ -168,14 +170,17 @@ CREATE TABLE deliveries (
 CREATE UNIQUE INDEX deliveries_lists ON deliveries (endpoint, list, at, id);
 CREATE UNIQUE INDEX deliveries_attempted ON deliveries (endpoint, attempted, id) WHERE attempted > 0;
 CREATE UNIQUE INDEX deliveries_unattempted ON deliveries (endpoint, at, id) WHERE list = 2 AND attempted = 0;
--- hour: since 1970.
+-- hour: since 1970. The counts of an hour are the sum of its parts: commits add to the one
+-- of their own numbers, and now and then all are put together in part 0.
 CREATE TABLE delivery_counts (
 	org_id text COLLATE "C",
 	hour bigint,
 	endpoint bigint,
+	part bigint NOT NULL DEFAULT 0,
 	counts bigint[] NOT NULL,
-	PRIMARY KEY (org_id, hour, endpoint)
+	PRIMARY KEY (org_id, hour, endpoint, part)
 ) WITH (fillfactor = 50);
+CREATE INDEX delivery_counts_parts ON delivery_counts (org_id, hour, endpoint) WHERE part > 0;
 CREATE INDEX delivery_counts_hours ON delivery_counts (hour);
 CREATE TABLE replay_jobs (
 	id text COLLATE "C" PRIMARY KEY,
