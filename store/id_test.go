@@ -84,6 +84,22 @@ func TestIDSourcesPart(t *testing.T) {
 	}
 }
 
+// Servers that follow each other again and again don't run ahead of the clock by that.
+func TestIDSourcesKeepTime(t *testing.T) {
+	var all [2]IDSource
+	now := time.UnixMilli(1_790_000_000_123)
+	last := all[0].Next(PrefixEvent, now)
+	for i := range 10_000 {
+		s := &all[i%len(all)]
+		s.Follow(last)
+		next := s.Next(PrefixEvent, now)
+		if ms, _ := IDTime(next); next <= last || ms != uint64(now.UnixMilli()) {
+			t.Fatalf("%s of %d follows %s", next, ms, last)
+		}
+		last = next
+	}
+}
+
 func TestValidID(t *testing.T) {
 	long := make([]byte, 64)
 	for i := range long {
