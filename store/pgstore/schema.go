@@ -143,6 +143,10 @@ const (
 	migrateAgain = 500 * time.Millisecond
 )
 
+// madeMeanwhile are the codes of CREATE TABLE when another transaction makes that table, by
+// what is there of it: its row in a catalogue, the table, or its type.
+var madeMeanwhile = []string{"23505", "42P07", "42710"}
+
 // errMade is why a program did not make the tables: another one did at the same time.
 var errMade = errors.New("another program made the tables")
 
@@ -161,7 +165,7 @@ func migrate(ctx context.Context, c *conn, s schema, meta string, steps []migrat
 		first = "LOCK TABLE meta IN EXCLUSIVE MODE"
 	}
 	_, err := c.Exec(ctx, fmt.Sprintf("BEGIN; %s; %s", sqlLongLimits, first)).ReadAll()
-	if server := (*pgconn.PgError)(nil); !s.ours && errors.As(err, &server) && (server.Code == "42P07" || server.Code == "23505") {
+	if server := (*pgconn.PgError)(nil); !s.ours && errors.As(err, &server) && slices.Contains(madeMeanwhile, server.Code) {
 		return errMade
 	}
 	if err == nil && s.ours {
