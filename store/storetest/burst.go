@@ -135,7 +135,7 @@ func (h *history) executes(t *transaction, now *trace) {
 // the same.
 func (h *history) replay(t *transaction) {
 	left := *t.trace
-	h.oracle.trace = &left
+	h.oracle.begin(&left)
 	for i, o := range t.operations {
 		if got, want := t.codes[i], store.CodeOf(o.run(h.oracle)); got != want {
 			h.Errorf("%s: the store says %q, the oracle %q", o.name, got, want)

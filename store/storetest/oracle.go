@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/rows"
 )
 
 // pair is a key of two parts, the first mostly an org.
@@ -21,6 +22,9 @@ func (o *oracle) NewID(prefix string) string {
 	}
 	return id
 }
+
+// Number is that of a row, which no row of the oracle's asks for.
+func (o *oracle) Number(*rows.Kind) uint64 { return take(&o.numbers, "number") }
 
 func (o *oracle) PutDelivery(d store.Delivery) error {
 	if _, err := o.Delivery(d.ID); err != nil {
@@ -47,26 +51,11 @@ func (o *oracle) Endpoints(orgID string) ([]store.Endpoint, error) {
 	return list, nil
 }
 
-// DeleteOrg leaves all but the org itself.
-func (o *oracle) DeleteOrg(id string) error {
-	if _, err := o.Org(id); err != nil {
-		return err
-	}
-	o.orgs.drop(id)
-	return o.removedOrgs.keep(id, true)
-}
-
-func (o *oracle) RemovedOrgs(limit int) ([]string, error) {
-	ids := slices.Sorted(maps.Keys(o.removedOrgs))
-	return ids[:min(len(ids), limit)], nil
-}
-
 // ForgetOrg forgets the positions of its lists, too.
 func (o *oracle) ForgetOrg(id string) error {
-	o.instructions.drop(id)
 	o.highest.drop(pair{"members", id})
 	o.highest.drop(pair{"audit log", id})
-	return o.removedOrgs.drop(id)
+	return o.Nouns.ForgetOrg(id)
 }
 
 func (o *oracle) DropAuditLog(orgID string, limit int) (int, error) {

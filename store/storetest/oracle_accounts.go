@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -19,12 +20,16 @@ type countsOf struct {
 
 func (o *oracle) VisibleOrgs(userID string) (orgs []string, err error) {
 	for _, m := range o.members {
-		if m.UserID == userID && m.MaySee() && !o.removedOrgs[m.OrgID] {
+		if m.UserID != userID || !m.MaySee() {
+			continue
+		}
+		removed, errRemoved := o.OrgRemoved(m.OrgID)
+		if err = errors.Join(err, errRemoved); !removed {
 			orgs = append(orgs, m.OrgID)
 		}
 	}
 	slices.Sort(orgs)
-	return orgs, nil
+	return orgs, err
 }
 
 // Account returns what rules may change before they put it.

@@ -7,19 +7,19 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/rows/rowstest"
 )
 
-// oracle is the contract of store.Tx on maps in memory, as plainly as can be.
-// What an engine may choose it takes from the engine's trace.
+// oracle is the contract of store.Tx on maps in memory, as plainly as can be: nouns are
+// kept by a model, and the others below. What an engine may choose it takes from the
+// engine's trace.
 type oracle struct {
 	*trace
-	orgs         kept[string, store.Org]
-	removedOrgs  kept[string, bool] // those that are not forgotten
-	plans        kept[string, store.Plan]
+	store.Nouns
+	model        *rowstest.Model
 	members      kept[pair, store.Member]
 	highest      kept[pair, store.Cursor] // position that a list ever had, by list and org
 	auditLog     kept[string, []store.AuditEntry]
-	instructions kept[string, store.Instructions]
 	keys         kept[string, store.APIKey]
 	keyUse       kept[string, store.KeyUse]
 	endpoints    kept[pair, store.Endpoint]
@@ -32,8 +32,6 @@ type oracle struct {
 	acknowledged kept[uint64, time.Time] // the last, by endpoint
 	given        kept[uint64, bool]      // the endpoints' numbers, those of removed ones too
 	removed      kept[uint64, bool]      // endpoints that are not forgotten
-	eventTypes   kept[string, store.EventType]
-	tokens       kept[string, store.OperatorToken]
 	accounts     kept[string, store.Account]
 	sessions     kept[string, store.Session]
 	links        kept[string, store.SignInLink]
@@ -42,7 +40,18 @@ type oracle struct {
 
 var _ store.Tx = (*oracle)(nil)
 
-func newOracle() *oracle { return &oracle{trace: new(trace)} }
+func newOracle() *oracle {
+	o := &oracle{trace: new(trace)}
+	o.model = rowstest.NewModel(o)
+	o.Nouns.Tx = o.model.Tx()
+	return o
+}
+
+// begin begins a transaction that chooses what an engine chose.
+func (o *oracle) begin(t *trace) {
+	o.trace = t
+	o.model.Begin()
+}
 
 // kept are records of a kind, by their keys. The zero value holds none.
 type kept[K comparable, T any] map[K]T
@@ -117,15 +126,8 @@ func (o *oracle) Mail(id string) (store.Mail, error) { return o.mails.find(id) }
 func (o *oracle) Mails(after string, limit int) ([]store.Mail, error) {
 	return sorted(o.mails, after, limit), nil
 }
-func (o *oracle) PutKeyUse(id string, u store.KeyUse) error { return o.keyUse.keep(id, u) }
-func (o *oracle) KeyUse(id string) (store.KeyUse, error)    { return o.keyUse[id], nil }
-func (o *oracle) Org(id string) (store.Org, error)          { return o.orgs.find(id) }
-func (o *oracle) AnyOrg() (bool, error)                     { return len(o.orgs)+len(o.removedOrgs) > 0, nil }
-func (o *oracle) OrgRemoved(id string) (bool, error)        { return o.removedOrgs[id], nil }
-func (o *oracle) PutOrg(v store.Org) error                  { return o.orgs.keep(v.ID, v) }
-func (o *oracle) Orgs(after string, limit int) ([]store.Org, error) {
-	return sorted(o.orgs, after, limit), nil
-}
+func (o *oracle) PutKeyUse(id string, u store.KeyUse) error      { return o.keyUse.keep(id, u) }
+func (o *oracle) KeyUse(id string) (store.KeyUse, error)         { return o.keyUse[id], nil }
 func (o *oracle) DeleteSignInLink(id string) error               { return o.links.drop(id) }
 func (o *oracle) SignInLink(id string) (store.SignInLink, error) { return o.links.find(id) }
 func (o *oracle) SignInLinks(after string, limit int) ([]store.SignInLink, error) {
@@ -135,31 +137,15 @@ func (o *oracle) PutSignInLink(l store.SignInLink) error { return o.links.keep(l
 func (o *oracle) Endpoint(orgID, id string) (store.Endpoint, error) {
 	return o.endpoints.find(pair{orgID, id})
 }
-func (o *oracle) PutEndpoint(e store.Endpoint) error                   { return o.endpoints.keep(pair{e.OrgID, e.ID}, e) }
-func (o *oracle) Delivery(id string) (store.Delivery, error)           { return o.deliveries.find(id) }
-func (o *oracle) Event(id string) (store.Event, error)                 { return o.events.find(id) }
-func (o *oracle) DeleteOperatorToken(id string) error                  { return o.tokens.drop(id) }
-func (o *oracle) OperatorToken(id string) (store.OperatorToken, error) { return o.tokens.find(id) }
-func (o *oracle) PutOperatorToken(v store.OperatorToken) error         { return o.tokens.keep(v.ID, v) }
-func (o *oracle) OperatorTokens() ([]store.OperatorToken, error) {
-	return sorted(o.tokens, "", unlimited), nil
-}
-func (o *oracle) Plans() ([]store.Plan, error)         { return sorted(o.plans, "", unlimited), nil }
-func (o *oracle) DeletePlan(name string) error         { return o.plans.drop(name) }
-func (o *oracle) Plan(name string) (store.Plan, error) { return o.plans.find(name) }
-func (o *oracle) PutPlan(p store.Plan) error           { return o.plans.keep(p.Name, p) }
-func (o *oracle) PutSession(s store.Session) error     { return o.sessions.keep(s.ID, s) }
+func (o *oracle) PutEndpoint(e store.Endpoint) error         { return o.endpoints.keep(pair{e.OrgID, e.ID}, e) }
+func (o *oracle) Delivery(id string) (store.Delivery, error) { return o.deliveries.find(id) }
+func (o *oracle) Event(id string) (store.Event, error)       { return o.events.find(id) }
+func (o *oracle) PutSession(s store.Session) error           { return o.sessions.keep(s.ID, s) }
 func (o *oracle) Sessions(after string, limit int) ([]store.Session, error) {
 	return sorted(o.sessions, after, limit), nil
 }
 func (o *oracle) DeleteSession(id string) error            { return o.sessions.drop(id) }
 func (o *oracle) Session(id string) (store.Session, error) { return o.sessions.find(id) }
-func (o *oracle) PutInstructions(orgID string, i store.Instructions) error {
-	return o.instructions.keep(orgID, i)
-}
-func (o *oracle) Instructions(orgID string) (store.Instructions, error) {
-	return o.instructions[orgID], nil
-}
 func (o *oracle) AddIdempotencyRecord(r store.IdempotencyRecord) error {
 	return o.records.keep(pair{r.OrgID, r.Key}, r)
 }
@@ -171,12 +157,6 @@ func (o *oracle) PutMember(m store.Member) error    { return o.members.keep(pair
 func (o *oracle) Member(orgID, userID string) (store.Member, error) {
 	return o.members.find(pair{orgID, userID})
 }
-func (o *oracle) EventType(name string) (store.EventType, error) { return o.eventTypes.find(name) }
-func (o *oracle) EventTypes() ([]store.EventType, error) {
-	return sorted(o.eventTypes, "", unlimited), nil
-}
-func (o *oracle) DeleteEventType(name string) error    { return o.eventTypes.drop(name) }
-func (o *oracle) PutEventType(e store.EventType) error { return o.eventTypes.keep(e.Name, e) }
 func (o *oracle) PutLastAcknowledged(endpoint uint64, at time.Time) error {
 	return o.acknowledged.keep(endpoint, at)
 }

@@ -161,7 +161,7 @@ func later(a, b time.Time) time.Time {
 
 // compare compares all that can be read from the store and the oracle.
 func (h *history) compare() {
-	h.oracle.trace = &trace{now: h.Clock.Now()}
+	h.oracle.begin(&trace{now: h.Clock.Now()})
 	var got string
 	h.Read(func(tx store.Tx) error {
 		got = dump(tx, h.names)

@@ -96,7 +96,7 @@ func TestScopedShowsOwners(t *testing.T) {
 // never left.
 func TestScopedUpdate(t *testing.T) {
 	o := newOracle()
-	o.orgs.keep(acme, store.Org{ID: acme})
+	o.PutOrg(store.Org{ID: acme})
 	for _, c := range []struct {
 		scope store.Scope
 		left  bool

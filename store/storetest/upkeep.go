@@ -45,7 +45,7 @@ func (h *history) longWork(work func(store.Store) (int, error)) {
 		w.trace = all
 		return w
 	}})
-	h.oracle.trace = all
+	h.oracle.begin(all)
 	wantN, wantErr := work(direct{tx: h.oracle})
 	h.Equal("what the work did", n, wantN)
 	h.Code("the work", err, store.CodeOf(wantErr))

@@ -51,7 +51,7 @@ func zeroRecords() *oracle {
 	o.trace = &trace{positions: []store.Cursor{{ID: "x"}}, numbers: []uint64{1}}
 	o.deliveries.keep("", store.Delivery{})
 	o.members.keep(pair{}, store.Member{})
-	o.orgs.keep("", store.Org{})
+	o.PutOrg(store.Org{})
 	o.keys.keep("", store.APIKey{})
 	o.sessions.keep("", store.Session{})
 	o.links.keep("", store.SignInLink{})
