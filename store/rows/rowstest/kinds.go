@@ -65,7 +65,10 @@ func jobHead(c *rows.Codec, j *Job) {
 	c.Number(&j.Queue)
 	c.Flag(&j.Done)
 	c.Time(&j.Due)
-	c.Time(&j.TriedAt)
+	tried := !j.TriedAt.IsZero()
+	if c.Flag(&tried); tried {
+		c.Time(&j.TriedAt)
+	}
 }
 
 // The lists of jobs.

@@ -138,7 +138,8 @@ func (p *plain) Ranges(k *rows.Kind, ranges []rows.Range, fn func(int, rows.Item
 	return nil
 }
 
-// pass calls fn with a line, in memory that is written over then.
+// pass calls fn with a line, in memory that fn must not write into, and that is written
+// over then.
 func (p *plain) pass(k *rows.Kind, r rows.Range, l *line, i int, fn func(int, rows.Item) bool) bool {
 	item := rows.Item{Key: bytes.Clone(l.key), Value: bytes.Clone(l.value)}
 	if r.Records && r.Index != rows.ByKey {
@@ -146,6 +147,9 @@ func (p *plain) pass(k *rows.Kind, r rows.Range, l *line, i int, fn func(int, ro
 		item.Record = bytes.Clone(record)
 	}
 	more := fn(i, item)
+	if !bytes.Equal(item.Key, l.key) || !bytes.Equal(item.Value, l.value) {
+		panic("what was passed was written into")
+	}
 	for _, b := range [][]byte{item.Key, item.Value, item.Record} {
 		copy(b, bytes.Repeat([]byte("?"), len(b)))
 	}
