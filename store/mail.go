@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"teamdata/internal/canonical"
+	"teamdata/store/rows"
 )
 
 // Mail is a message waiting to be sent. Its text is made from its template and
@@ -43,6 +44,32 @@ type Mails interface {
 	// Mails lists up to limit mails after an id, oldest first; from the first
 	// when that is empty.
 	Mails(after string, limit int) ([]Mail, error)
+}
+
+var mails = rows.Define(&rows.Table[Mail]{
+	Kind: rows.Kind{Name: "mails", Noun: "mail"},
+	Key:  func(dst []byte, m *Mail) []byte { return append(dst, m.ID...) },
+	Fields: func(c *rows.Codec, m *Mail) {
+		c.Text(&m.ID)
+		c.Text(&m.OrgID)
+		c.Text(&m.To)
+		c.Text(&m.Name)
+		c.Text(&m.Template)
+		c.Pairs(&m.Values)
+		c.Time(&m.CreatedAt)
+		c.Int(&m.Attempts)
+		c.Time(&m.DueAt)
+	},
+})
+
+func (t Nouns) PutMail(m Mail) error { return mails.Put(t.Tx, &m) }
+
+func (t Nouns) Mail(id string) (Mail, error) { return find(mails, t, t.Text(id)) }
+
+func (t Nouns) DeleteMail(id string) error { return mails.Drop(t.Tx, t.Text(id)) }
+
+func (t Nouns) Mails(after string, limit int) ([]Mail, error) {
+	return list(mails, t, rows.ByKey, rows.After(after), limit)
 }
 
 // MailOperator queues a mail to the operator; it belongs to no org.

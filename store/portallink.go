@@ -3,6 +3,8 @@ package store
 import (
 	"cmp"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // Portal is what a portal link gives a person, and then the session that it begins:
@@ -17,6 +19,15 @@ type Portal struct {
 	// link was made, such as "mem_1 member"; empty: there was none. Link and session count
 	// only while it is still so: whoever is removed or demoted is so in the portal too.
 	Membership string
+}
+
+// portalFields are the end of a link's or a session's record.
+func portalFields(c *rows.Codec, p *Portal) {
+	c.Text(&p.OrgID)
+	c.Text(&p.Role)
+	c.Text(&p.Name)
+	c.Text(&p.Email)
+	c.Text(&p.Membership)
 }
 
 // How long a portal link is valid, and the session that it begins.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // Session keeps a person signed in. The browser's cookie has the form
@@ -39,6 +41,30 @@ type SignIns interface {
 	PutSignInLink(SignInLink) error
 	DeleteSignInLink(id string) error
 }
+
+var sessions = rows.Define(&rows.Table[Session]{
+	Kind: rows.Kind{Name: "sessions", Noun: "session"},
+	Key:  func(dst []byte, s *Session) []byte { return append(dst, s.ID...) },
+	Fields: func(c *rows.Codec, s *Session) {
+		c.Text(&s.ID)
+		c.Text(&s.UserID)
+		c.Hash((*[32]byte)(&s.SecretHash))
+		c.Text(&s.UserAgent)
+		c.Time(&s.CreatedAt)
+		c.Time(&s.LastSeenAt)
+		portalFields(c, &s.Portal)
+	},
+})
+
+func (t Nouns) Session(id string) (Session, error) { return find(sessions, t, t.Text(id)) }
+
+func (t Nouns) Sessions(after string, limit int) ([]Session, error) {
+	return list(sessions, t, rows.ByKey, rows.After(after), limit)
+}
+
+func (t Nouns) PutSession(s Session) error { return sessions.Put(t.Tx, &s) }
+
+func (t Nouns) DeleteSession(id string) error { return sessions.Drop(t.Tx, t.Text(id)) }
 
 func (s *Session) live(now time.Time) bool {
 	if s.Portal.Is() && !now.Before(s.CreatedAt.Add(PortalSessionAge)) {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // SignInLink lets an owner, admin or viewer choose a password, once; or, with a Portal,
@@ -17,6 +19,30 @@ type SignInLink struct {
 	ExpiresAt  time.Time
 	Portal     Portal // zero: the link lets its user choose a password
 }
+
+// signInLinks may outlive their accounts.
+var signInLinks = rows.Define(&rows.Table[SignInLink]{
+	Kind: rows.Kind{Name: "signInLinks", Noun: "sign-in link"},
+	Key:  func(dst []byte, l *SignInLink) []byte { return append(dst, l.ID...) },
+	Fields: func(c *rows.Codec, l *SignInLink) {
+		c.Text(&l.ID)
+		c.Text(&l.UserID)
+		c.Hash((*[32]byte)(&l.SecretHash))
+		c.Time(&l.CreatedAt)
+		c.Time(&l.ExpiresAt)
+		portalFields(c, &l.Portal)
+	},
+})
+
+func (t Nouns) SignInLink(id string) (SignInLink, error) { return find(signInLinks, t, t.Text(id)) }
+
+func (t Nouns) SignInLinks(after string, limit int) ([]SignInLink, error) {
+	return list(signInLinks, t, rows.ByKey, rows.After(after), limit)
+}
+
+func (t Nouns) PutSignInLink(l SignInLink) error { return signInLinks.Put(t.Tx, &l) }
+
+func (t Nouns) DeleteSignInLink(id string) error { return signInLinks.Drop(t.Tx, t.Text(id)) }
 
 // How long a sign-in link is valid.
 const (

@@ -81,10 +81,22 @@ func (c *checker) accounts() {
 		}
 	})
 	c.sameCount(bucketAccountEmails, "entries", emails, "accounts with an address")
-	c.each(bucketSessions, func(_, value []byte) {
+	c.each([]byte(store.KindSession), func(_, value []byte) {
 		if s, err := rows.Decode(value, codec.Session); err == nil && s.Portal.Is() {
 			ids++ // it is in no account
 		}
 	})
-	c.sameCount(bucketSessions, "records", ids, "in the accounts")
+	c.sameCount([]byte(store.KindSession), "records", ids, "in the accounts")
+}
+
+// sessionOf checks that a session of an account exists and belongs to it.
+func (c *checker) sessionOf(a *store.Account, id string) {
+	record := c.get([]byte(store.KindSession), []byte(id))
+	if record == nil {
+		c.fault("accounts %q: its session %q is missing", a.UserID, id)
+		return
+	}
+	if s, err := rows.Decode(record, codec.Session); err == nil && s.UserID != a.UserID {
+		c.fault("accounts %q: its session %q is that of %q", a.UserID, id, s.UserID)
+	}
 }

@@ -65,8 +65,6 @@ var (
 	bucketReplayJobs = []byte("replayJobs")
 	// bucketReplayJobList: org id, 0, job id → nothing; the jobs of each org.
 	bucketReplayJobList = []byte("replayJobList")
-	// bucketMails: mail id → mail record.
-	bucketMails = []byte("mails")
 	// bucketIdempotency: partition number → a bucket with the records first
 	// used in that span of time: position, as a number → record; or, beyond
 	// maxIndexed, org id, 0, idempotency key → record.
@@ -77,10 +75,6 @@ var (
 	bucketAccounts = []byte("accounts")
 	// bucketAccountEmails: address in lower case → user id.
 	bucketAccountEmails = []byte("accountEmails")
-	// bucketSessions: session id → session record.
-	bucketSessions = []byte("sessions")
-	// bucketSignInLinks: link id → sign-in link record.
-	bucketSignInLinks = []byte("signInLinks")
 )
 
 // buckets are all that a file has.
@@ -89,9 +83,9 @@ var buckets = append([][]byte{
 	bucketLastRemoved, bucketAuditLog, bucketAPIKeys, bucketAPIKeyList, bucketKeyUse,
 	bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints,
 	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketDeliveryCounts,
-	bucketReplayJobs, bucketReplayJobList, bucketMails,
+	bucketReplayJobs, bucketReplayJobList,
 	bucketIdempotency, bucketCertificates,
-	bucketAccounts, bucketAccountEmails, bucketSessions, bucketSignInLinks,
+	bucketAccounts, bucketAccountEmails,
 }, allRowBuckets()...)
 
 // The keys of bucketMeta.

@@ -10,6 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/engine"
 	"teamdata/store/rows"
@@ -49,7 +50,7 @@ func open(path string, o Options) (*Store, error) {
 }
 
 // rising lists the buckets whose last key is the last id assigned.
-var rising = [][]byte{bucketEvents, bucketDeliveries, bucketMails}
+var rising = [][]byte{bucketEvents, bucketDeliveries, []byte(store.KindMail)}
 
 // resume continues from the file's content: new ids follow the existing ones,
 // even if the clock stepped back while teamdata was not running.

@@ -39,12 +39,9 @@ var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 		store.KindLastAcknowledged: lastAcknowledged.carried(),
 		store.KindDeliveryCounts:   carriedCounts,
 		store.KindReplayJob:        replayJobs.carried(),
-		store.KindMail:             mails.carried(),
 		store.KindIdempotency:      idempotency.carried(),
 		store.KindCertificate:      certificates.carried(),
 		store.KindAccount:          accounts.carried(),
-		store.KindSession:          sessions.carried(),
-		store.KindSignInLink:       signInLinks.carried(),
 	}
 	for _, k := range rows.Kinds() {
 		kinds[store.Kind(k.Name)] = carriedRows(k)

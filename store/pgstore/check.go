@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 	"teamdata/store/rows"
 )
 
@@ -32,6 +33,9 @@ func Check(ctx context.Context, target *Target, found func(fault string)) error 
 	})
 }
 
+// sessions are compared with the accounts.
+var sessions = kindTable("sessions")
+
 // checker goes through all records. After an error it does nothing more.
 type checker struct {
 	*tx
@@ -48,13 +52,11 @@ func (c *checker) records() {
 	keyUse.check(c, nil)
 	webhooks.check(c, nil)
 	replayJobs.check(c, nil)
-	mails.check(c, nil)
 	idempotency.check(c, nil)
-	signInLinks.check(c, nil)
 	events.check(c, c.events)
 	deliveries.check(c, c.deliveries)
 	accounts.check(c, c.accounts)
-	sessions.check(c, c.sessions)
+	c.pages(sessions, c.sessions)
 	c.auditLog()
 }
 
@@ -145,7 +147,11 @@ func (r records[T]) check(c *checker, fn func(rows []row, list []T)) {
 // there returns which of some keys are in a table.
 func (c *checker) there(t *table, keys []string) map[string]bool {
 	key := t.cols[0].name
-	rows, err := c.query(nil, "SELECT "+key+" FROM "+t.name+" WHERE "+key+" = ANY($1)", keys)
+	var arg any = keys
+	if t.of != nil {
+		arg = keysOf(keys)
+	}
+	rows, err := c.query(nil, "SELECT "+key+" FROM "+t.name+" WHERE "+key+" = ANY($1)", arg)
 	c.err = err
 	there := map[string]bool{}
 	for _, id := range firstTexts(rows) {
@@ -188,7 +194,7 @@ func (c *checker) accounts(rows []row, list []store.Account) {
 	for _, a := range list {
 		ids = append(ids, a.Sessions...)
 	}
-	there := c.there(sessions.table, ids)
+	there := c.there(sessions, ids)
 	for i, a := range list {
 		for _, id := range a.Sessions {
 			if c.err == nil && !there[id] {
@@ -199,13 +205,14 @@ func (c *checker) accounts(rows []row, list []store.Account) {
 }
 
 // sessions checks that each session is in its account, except for those of portals.
-func (c *checker) sessions(rows []row, list []store.Session) {
-	for i, v := range list {
-		if v.Portal.Is() {
+func (c *checker) sessions(found []row) {
+	for _, r := range found {
+		v, err := rows.Decode(r.value(), codec.Session)
+		if err != nil || v.Portal.Is() {
 			continue
 		}
 		if a, err := c.sealedAccount(v.UserID); c.err == nil && (err != nil || !slices.Contains(a.Sessions, v.ID)) {
-			c.fault("%s: the account %q does not have it", sessions.keyText(rows[i]), v.UserID)
+			c.fault("%s: the account %q does not have it", sessions.keyText(r), v.UserID)
 		}
 	}
 }

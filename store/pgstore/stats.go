@@ -89,7 +89,7 @@ func (s *Store) About() (store.About, error) {
 }
 
 // newestIDs are the last ids of those that rise.
-const newestIDs = "(SELECT max(id) FROM events), (SELECT max(id) FROM deliveries), (SELECT max(id) FROM mails)"
+const newestIDs = "(SELECT max(id) FROM events), (SELECT max(id) FROM deliveries), (SELECT convert_from(key, 'UTF8') FROM mails ORDER BY key DESC LIMIT 1)"
 
 // ask reads one row.
 func (s *Store) ask(ctx context.Context, sql string) (found row, err error) {

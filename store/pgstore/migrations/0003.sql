@@ -189,8 +189,8 @@ CREATE TABLE replay_jobs (
 );
 CREATE UNIQUE INDEX replay_jobs_list ON replay_jobs (org_id, id);
 CREATE TABLE mails (
-	id text COLLATE "C" PRIMARY KEY,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
 
 -- Partitions are of six hours: idempotency_N begins N times six hours after 1970.
@@ -218,12 +218,12 @@ CREATE TABLE accounts (
 );
 CREATE UNIQUE INDEX accounts_emails ON accounts (email) WHERE email <> '';
 CREATE TABLE sessions (
-	id text COLLATE "C" PRIMARY KEY,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
 CREATE TABLE sign_in_links (
-	id text COLLATE "C" PRIMARY KEY,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
 -- That the database is sealed: a known value, sealed.
 CREATE TABLE seals (
