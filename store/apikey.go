@@ -3,6 +3,8 @@ package store
 import (
 	"cmp"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // KeyScope is what a key may do; neither includes the other.
@@ -64,6 +66,26 @@ type APIKeys interface {
 type KeyUse struct {
 	LastUsedAt time.Time // to the minute; zero: never
 }
+
+// usedKey is a KeyUse with the key that it is of.
+type usedKey struct {
+	id string
+	KeyUse
+}
+
+var keyUse = rows.Define(&rows.Table[usedKey]{
+	Kind:     rows.Kind{Name: "keyUse", Noun: "use"},
+	Key:      func(dst []byte, u *usedKey) []byte { return append(dst, u.id...) },
+	Fields:   func(c *rows.Codec, u *usedKey) { c.Time(&u.LastUsedAt) },
+	Complete: func(key []byte, u *usedKey) { u.id = string(key) },
+})
+
+func (t Nouns) KeyUse(id string) (KeyUse, error) {
+	u, err := findOrZero(keyUse, t, t.Text(id))
+	return u.KeyUse, err
+}
+
+func (t Nouns) PutKeyUse(id string, u KeyUse) error { return keyUse.Put(t.Tx, &usedKey{id, u}) }
 
 // Add merges more use of the same key.
 func (u *KeyUse) Add(more KeyUse) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // ReplayState is the state of a ReplayJob.
@@ -67,6 +69,66 @@ type ReplayJobs interface {
 	ReplayJobs(orgID, after string, limit int) ([]ReplayJob, error)
 	// AllReplayJobs lists up to limit jobs of all orgs after an id, oldest first.
 	AllReplayJobs(after string, limit int) ([]ReplayJob, error)
+}
+
+var replayJobs = rows.Define(&rows.Table[ReplayJob]{
+	Kind: rows.Kind{Name: "replayJobs", Noun: "replay"},
+	Key:  func(dst []byte, j *ReplayJob) []byte { return append(dst, j.ID...) },
+	Fields: func(c *rows.Codec, j *ReplayJob) {
+		c.Text(&j.ID)
+		c.Text(&j.OrgID)
+		c.Text(&j.ActorID)
+		filterFields(c, &j.Filter)
+		c.Texts(&j.Deliveries)
+		c.Int(&j.Total)
+		c.Flag(&j.More)
+		rows.Small(c, &j.State)
+		c.Int(&j.Done)
+		positionFields(c, &j.At)
+		c.Time(&j.CreatedAt)
+		c.Time(&j.FinishedAt)
+	},
+	By: []rows.By[ReplayJob]{{
+		Index: rows.Index{Name: "replayJobList", Record: rows.Behind},
+		Key:   func(dst []byte, j *ReplayJob) []byte { return rows.Pair(dst, j.OrgID, j.ID) },
+	}},
+})
+
+func filterFields(c *rows.Codec, f *DeliveryFilter) {
+	c.Text(&f.Endpoint)
+	c.Text(&f.State)
+	c.Text(&f.Type)
+	c.Text(&f.Status)
+	c.Time(&f.Since)
+	c.Time(&f.Until)
+	c.Text(&f.Query)
+}
+
+func positionFields(c *rows.Codec, at *ReplayPosition) {
+	c.Text(&at.Endpoint)
+	rows.Small(c, &at.List)
+	c.Number(&at.After.Ms)
+	c.Text(&at.After.ID)
+	c.Int(&at.Index)
+}
+
+func (t Nouns) PutReplayJob(j ReplayJob) error { return replayJobs.Put(t.Tx, &j) }
+
+func (t Nouns) ReplayJob(id string) (ReplayJob, error) { return find(replayJobs, t, t.Text(id)) }
+
+func (t Nouns) DeleteReplayJob(id string) error {
+	if _, err := t.ReplayJob(id); err != nil {
+		return err
+	}
+	return replayJobs.Drop(t.Tx, t.Text(id))
+}
+
+func (t Nouns) ReplayJobs(orgID, after string, limit int) ([]ReplayJob, error) {
+	return list(replayJobs, t, 0, rows.Below(orgID, after), limit)
+}
+
+func (t Nouns) AllReplayJobs(after string, limit int) ([]ReplayJob, error) {
+	return list(replayJobs, t, rows.ByKey, rows.After(after), limit)
 }
 
 // The bounds of an org's jobs.

@@ -9,8 +9,6 @@ import (
 
 var apiKeys = table[store.APIKey]{bucket: bucketAPIKeys, noun: "API key", fields: codec.APIKey}
 
-var keyUse = table[store.KeyUse]{bucket: bucketKeyUse, noun: "use", fields: codec.KeyUse}
-
 func (t *tx) APIKey(id string) (store.APIKey, error) { return apiKeys.get(t, []byte(id)) }
 
 func (t *tx) APIKeys(orgID, after string, limit int) (list []store.APIKey, err error) {
@@ -46,18 +44,11 @@ func (t *tx) DeleteAPIKey(id string) error {
 	if err := t.delete(t.bucket(bucketAPIKeyList), orgKey(k.OrgID, id)); err != nil {
 		return err
 	}
-	if err := keyUse.delete(t, []byte(id)); err != nil {
+	if err := t.delete(t.bucket([]byte(store.KindKeyUse)), []byte(id)); err != nil {
 		return err
 	}
 	return apiKeys.delete(t, []byte(id))
 }
-
-func (t *tx) KeyUse(id string) (store.KeyUse, error) {
-	u, err := keyUse.get(t, []byte(id))
-	return u, unlessNotFound(err)
-}
-
-func (t *tx) PutKeyUse(id string, u store.KeyUse) error { return keyUse.put(t, []byte(id), u) }
 
 // apiKeys checks that each key is in its org's list, and that each use is of an
 // existing key.
@@ -68,7 +59,7 @@ func (c *checker) apiKeys() {
 		}
 	})
 	c.sameCount(bucketAPIKeyList, "entries", keys, "keys")
-	keyUse.check(c, func(key []byte, _ *store.KeyUse) {
+	c.each([]byte(store.KindKeyUse), func(key, _ []byte) {
 		if c.get(bucketAPIKeys, key) == nil {
 			c.fault("keyUse %q: there is no such key", key)
 		}

@@ -109,7 +109,6 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string), step func()) {
 	c.events()
 	c.deliveries()
 	c.deliveryCounts()
-	c.replayJobs()
 	c.idempotency()
 	c.accounts()
 }

@@ -34,8 +34,6 @@ var (
 	bucketAPIKeys = []byte("apiKeys")
 	// bucketAPIKeyList: org id, 0, key id → nothing; the keys of each org.
 	bucketAPIKeyList = []byte("apiKeyList")
-	// bucketKeyUse: key id → key use record.
-	bucketKeyUse = []byte("keyUse")
 	// bucketEndpoints: org id, 0, endpoint id → endpoint record. The bucket's
 	// sequence is the last endpoint number given.
 	bucketEndpoints = []byte("endpoints")
@@ -61,10 +59,6 @@ var (
 	// bucketDeliveryCounts: hours since 1970, org id, 0, endpoint number → counts
 	// record.
 	bucketDeliveryCounts = []byte("deliveryCounts")
-	// bucketReplayJobs: job id → replay job record.
-	bucketReplayJobs = []byte("replayJobs")
-	// bucketReplayJobList: org id, 0, job id → nothing; the jobs of each org.
-	bucketReplayJobList = []byte("replayJobList")
 	// bucketIdempotency: partition number → a bucket with the records first
 	// used in that span of time: position, as a number → record; or, beyond
 	// maxIndexed, org id, 0, idempotency key → record.
@@ -80,10 +74,9 @@ var (
 // buckets are all that a file has.
 var buckets = append([][]byte{
 	bucketMeta, bucketMembers, bucketManagers, bucketVisibleOrgs, bucketMemberList,
-	bucketLastRemoved, bucketAuditLog, bucketAPIKeys, bucketAPIKeyList, bucketKeyUse,
+	bucketLastRemoved, bucketAuditLog, bucketAPIKeys, bucketAPIKeyList,
 	bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints,
 	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketDeliveryCounts,
-	bucketReplayJobs, bucketReplayJobList,
 	bucketIdempotency, bucketCertificates,
 	bucketAccounts, bucketAccountEmails,
 }, allRowBuckets()...)

@@ -108,7 +108,6 @@ var loads = map[store.Kind]func(l *loader, key, record []byte) error{
 	store.KindEndpointNumber: loadEndpointNumber,
 	store.KindEndpoint:       loadEndpoint,
 	store.KindDelivery:       loadDelivery,
-	store.KindReplayJob:      loadReplayJob,
 	store.KindIdempotency:    loadIdempotency,
 	store.KindAccount:        loadAccount,
 }
@@ -137,14 +136,6 @@ func loadAPIKey(l *loader, key, record []byte) error {
 		return err
 	}
 	return l.sets(bucketAPIKeys, key, record, bucketAPIKeyList, orgKey(k.OrgID, k.ID), []byte{})
-}
-
-func loadReplayJob(l *loader, key, record []byte) error {
-	j, err := rows.Decode(record, codec.ReplayJob)
-	if err != nil {
-		return err
-	}
-	return l.sets(bucketReplayJobs, key, record, bucketReplayJobList, orgKey(j.OrgID, j.ID), []byte{})
 }
 
 func loadEndpointNumber(l *loader, _, last []byte) error {

@@ -10,7 +10,7 @@ var (
 		table: define("api_keys", 1, text("id"), text("org_id"), blob("record")), noun: "API key", fields: codec.APIKey,
 		made: func(k *store.APIKey) row { return row{plain(k.OrgID)} },
 	}
-	keyUse = records[store.KeyUse]{table: define("key_use", 1, text("id"), blob("record")), noun: "use", fields: codec.KeyUse}
+	keyUse = kindTable("keyUse") // which goes with its key
 )
 
 func (t *tx) APIKey(id string) (store.APIKey, error) { return apiKeys.get(t, id) }
@@ -33,15 +33,8 @@ func (t *tx) DeleteAPIKey(id string) error {
 		return err
 	}
 	t.Touched = true
-	if err := keyUse.remove(t, id); err != nil {
+	if err := t.remove(keyUse, []byte(id)); err != nil {
 		return err
 	}
 	return apiKeys.remove(t, id)
 }
-
-func (t *tx) KeyUse(id string) (store.KeyUse, error) {
-	u, err := keyUse.get(t, id)
-	return u, unlessNotFound(err)
-}
-
-func (t *tx) PutKeyUse(id string, u store.KeyUse) error { return keyUse.put(t, u, id) }

@@ -2,6 +2,7 @@ package pgstore_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -17,7 +18,7 @@ func TestCheck(t *testing.T) {
 	database := postgres.New(t)
 	s := open(t, database, pgstore.Options{})
 	kit.Must(t, s.Update(bg, store.All, func(tx store.Tx) error {
-		if err := putSecrets(tx); err != nil {
+		if err := errors.Join(putSecrets(tx), tx.PutReplayJob(store.ReplayJob{ID: "rpl_1", OrgID: "org_1"})); err != nil {
 			return err
 		}
 		_, err := store.AddMember(tx, "", store.Member{OrgID: "org_1", UserID: "usr_1", ID: "mem_1", Role: store.RoleOwner})
@@ -25,11 +26,14 @@ func TestCheck(t *testing.T) {
 	}))
 	kit.Must(t, s.Close())
 	check(t, database)
+	const replayList = "UPDATE replay_jobs SET replay_job_list = convert_to('org_1', 'UTF8') || '\\x00' || key"
 	for _, c := range []struct{ damage, back, want string }{
 		{"UPDATE endpoints SET disabled = 7", "UPDATE endpoints SET disabled = 0", `endpoints "org_1" "whe_1": its column disabled is not that of its record`},
 		{"UPDATE members SET manages = 2", "UPDATE members SET manages = 3", `members "org_1" "usr_1": its column manages is not that of its record`},
 		{"UPDATE orgs SET value = value || '\\x00'", "UPDATE orgs SET value = substring(value FOR length(value) - 1)", `orgs "org_1": the record is damaged`},
 		{"INSERT INTO removed_orgs VALUES ('org_1', '')", "DELETE FROM removed_orgs", `orgs "org_1": is removed, too`},
+		{"UPDATE replay_jobs SET replay_job_list = key", replayList, `replayJobs "rpl_1": its column replay_job_list is not that of its record`},
+		{"UPDATE replay_jobs SET replay_job_list = NULL", replayList, `replayJobs "rpl_1": its column replay_job_list is not that of its record`},
 		{"INSERT INTO key_use VALUES ('key_1', '')", "DELETE FROM key_use", `key_use "key_1": there is no such key`},
 		{"INSERT INTO removed_endpoints SELECT number FROM endpoints", "DELETE FROM removed_endpoints", `removed_endpoints 1: there is an endpoint of that number`},
 		{"INSERT INTO last_acknowledged VALUES (9, 1)", "DELETE FROM last_acknowledged", `last_acknowledged 9: there is no endpoint of that number`},

@@ -103,13 +103,3 @@ func (r records[T]) remove(t *tx, key ...string) error { return t.remove(r.table
 
 // all is a limit that no list reaches.
 const all = int(^uint(0) >> 1)
-
-// list reads up to limit records after a key; an empty key starts at the first.
-func (r records[T]) list(t *tx, after string, limit int) ([]T, error) {
-	key := r.cols[0].name
-	rows, err := t.query([]*table{r.table}, "SELECT "+r.columns+" FROM "+r.name+" WHERE "+key+" > $1 ORDER BY "+key+" LIMIT $2", after, limit)
-	if err != nil {
-		return nil, err
-	}
-	return r.openAll(t, rows)
-}

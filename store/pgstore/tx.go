@@ -144,10 +144,3 @@ func (t *tx) removeAll(from *table, rows []row) (int, error) {
 	}
 	return len(rows), nil
 }
-
-func unlessNotFound(err error) error {
-	if store.IsNotFound(err) {
-		return nil
-	}
-	return err
-}

@@ -122,8 +122,8 @@ CREATE TABLE api_keys (
 );
 CREATE UNIQUE INDEX api_keys_list ON api_keys (org_id, id);
 CREATE TABLE key_use (
-	id text COLLATE "C" PRIMARY KEY,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
 
 -- disabled: 0, or since when.
@@ -183,11 +183,11 @@ CREATE TABLE delivery_counts (
 CREATE INDEX delivery_counts_parts ON delivery_counts (org_id, hour, endpoint) WHERE part > 0;
 CREATE INDEX delivery_counts_hours ON delivery_counts (hour);
 CREATE TABLE replay_jobs (
-	id text COLLATE "C" PRIMARY KEY,
-	org_id text COLLATE "C" NOT NULL,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY,
+	replay_job_list bytea,
+	value bytea NOT NULL
 );
-CREATE UNIQUE INDEX replay_jobs_list ON replay_jobs (org_id, id);
+CREATE UNIQUE INDEX replay_jobs_replay_job_list ON replay_jobs (replay_job_list) WHERE replay_job_list IS NOT NULL;
 CREATE TABLE mails (
 	key bytea PRIMARY KEY,
 	value bytea NOT NULL
