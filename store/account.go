@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"teamdata/store/rows"
 )
 
 // Account is how a person signs in to the settings page. It exists while its user
@@ -52,6 +54,94 @@ type Accounts interface {
 	PutAccount(Account) error
 	DeleteAccount(userID string) error
 }
+
+var accounts = rows.Define(&rows.Table[Account]{
+	Kind: rows.Kind{Name: "accounts", Noun: "account"},
+	Key:  func(dst []byte, a *Account) []byte { return append(dst, a.UserID...) },
+	Fields: func(c *rows.Codec, a *Account) {
+		c.Text(&a.UserID)
+		c.Text(&a.Email)
+		c.Text(&a.PasswordHash)
+		c.Time(&a.PasswordAt)
+		rows.List(c, &a.Passkeys, func(c *rows.Codec, p *Passkey) { rows.Inner(c, passkeyFields, p) })
+		c.Texts(&a.Sessions)
+		c.Time(&a.CreatedAt)
+	},
+	Secrets: func(a *Account) []rows.Secret { return []rows.Secret{{Name: "passwordHash", Text: &a.PasswordHash}} },
+	By: []rows.By[Account]{{
+		Index: rows.Index{Name: "accountEmails", Record: func(dst, _, userID []byte) []byte { return append(dst, userID...) }},
+		Key:   func(dst []byte, a *Account) []byte { return append(dst, strings.ToLower(a.Email)...) },
+		Value: func(dst []byte, a *Account) []byte { return append(dst, a.UserID...) },
+	}},
+})
+
+func passkeyFields(c *rows.Codec, p *Passkey) {
+	c.Text(&p.ID)
+	c.Text(&p.Name)
+	c.Bytes(&p.Credential)
+	c.Time(&p.CreatedAt)
+	c.Time(&p.LastUsedAt)
+}
+
+// An account and its sessions refer to each other.
+func init() {
+	accounts.Checks = func(c *rows.Checker, _ []byte, a *Account) {
+		for _, id := range a.Sessions {
+			c.Look(&sessions.Kind, []byte(id), func(value []byte) {
+				s, err := sessions.Read([]byte(id), value)
+				switch {
+				case value == nil:
+					c.Fault("accounts %q: its session %q is missing", a.UserID, id)
+				case err == nil && s.UserID != a.UserID:
+					c.Fault("accounts %q: its session %q is that of %q", a.UserID, id, s.UserID)
+				}
+			})
+		}
+	}
+	sessions.Checks = func(c *rows.Checker, _ []byte, s *Session) {
+		if s.Portal.Is() { // it is in no account
+			return
+		}
+		c.Look(&accounts.Kind, []byte(s.UserID), func(value []byte) {
+			a, err := accounts.Read([]byte(s.UserID), value)
+			if err == nil && !slices.Contains(a.Sessions, s.ID) {
+				c.Fault("sessions %q: is not among those of the account %q", s.ID, s.UserID)
+			}
+		})
+	}
+}
+
+func (t Nouns) Account(userID string) (Account, error) { return find(accounts, t, t.Text(userID)) }
+
+func (t Nouns) AccountByEmail(email string) (Account, error) {
+	userID, err := t.userOf(email)
+	if err != nil {
+		return Account{}, err
+	}
+	return t.Account(userID)
+}
+
+// userOf is whose account has an address, given in lower case; empty: none has it.
+func (t Nouns) userOf(email string) (userID string, err error) {
+	err = t.Scan(&accounts.Kind, rows.Range{Bounds: rows.Only(email), Limit: 1}, func(item rows.Item) bool {
+		userID = string(item.Value)
+		return true
+	})
+	return userID, err
+}
+
+func (t Nouns) PutAccount(a Account) error {
+	other, err := t.userOf(strings.ToLower(a.Email))
+	switch {
+	case err != nil:
+		return err
+	case other != "" && other != a.UserID:
+		return Errorf(CodeConflict, "Another account has this address.")
+	}
+	return accounts.Put(t.Tx, &a)
+}
+
+func (t Nouns) DeleteAccount(userID string) error { return accounts.Drop(t.Tx, t.Text(userID)) }
 
 // FindAccount finds an account by user id, or else by address, ignoring case and the form
 // of its domain. notFound: there is none.

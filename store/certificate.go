@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"teamdata/store/rows"
+)
 
 // CertificateStatus is the state of one of the server's certificates, for the
 // admin API, the metrics, doctor and the mail to the operator.
@@ -37,4 +41,31 @@ type Certificates interface {
 	// Certificate returns the PEM stored under name, or notFound.
 	Certificate(name string) ([]byte, error)
 	PutCertificate(name string, pem []byte) error
+}
+
+// certificate is PEM with its name. As its only field it is sealed as a whole.
+type certificate struct{ name, pem string }
+
+var certificates = rows.Define(&rows.Table[certificate]{
+	Kind: rows.Kind{Name: "certificates", Noun: "certificate"},
+	Key:  func(dst []byte, p *certificate) []byte { return append(dst, p.name...) },
+	Fields: func(c *rows.Codec, p *certificate) {
+		pem := []byte(p.pem)
+		c.Rest(&pem)
+		p.pem = string(pem)
+	},
+	Complete: func(key []byte, p *certificate) { p.name = string(key) },
+	Secrets:  func(p *certificate) []rows.Secret { return []rows.Secret{{Text: &p.pem}} },
+})
+
+func (t Nouns) Certificate(name string) ([]byte, error) {
+	p, err := find(certificates, t, t.Text(name))
+	if err != nil {
+		return nil, err
+	}
+	return []byte(p.pem), nil
+}
+
+func (t Nouns) PutCertificate(name string, pem []byte) error {
+	return certificates.Put(t.Tx, &certificate{name, string(pem)})
 }

@@ -27,7 +27,7 @@ func TestTogether(t *testing.T) {
 			t.Errorf("node %d answers %d %s", i, a.Status, a.Body)
 		}
 	}
-	if got := postgres.Exec(t, places[0].At, "SELECT count(*) FROM certificates WHERE name = 'local-ca'"); got[0][0] != "1" {
+	if got := postgres.Exec(t, places[0].At, "SELECT count(*) FROM certificates WHERE key = 'local-ca'"); got[0][0] != "1" {
 		t.Errorf("the database holds %s CAs", got[0][0])
 	}
 	filled := 0

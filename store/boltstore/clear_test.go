@@ -47,7 +47,7 @@ func TestClear(t *testing.T) {
 	must(t, f.Clear(bg))
 	must(t, f.viewFile(func(bolt *bbolt.Tx) error {
 		return bolt.ForEach(func(name []byte, b *bbolt.Bucket) error {
-			if n := records(t, b); n > 0 != (bytes.Equal(name, bucketMeta) || bytes.Equal(name, bucketCertificates)) {
+			if n := records(t, b); n > 0 != (bytes.Equal(name, bucketMeta) || bytes.Equal(name, []byte("certificates"))) {
 				t.Errorf("%d records are left in %s", n, name)
 			}
 			return nil
@@ -65,7 +65,7 @@ func TestClear(t *testing.T) {
 		t.Errorf("after endpoint %d and delivery %s came %d and %s", before.Number, sent.ID, after.Number, again.ID)
 	}
 	f.update(func(u store.Tx) error { // which is no certificate
-		return u.(*tx).delete(u.(*tx).bucket(bucketCertificates), []byte("~"))
+		return u.(*tx).delete(u.(*tx).bucket([]byte("certificates")), []byte("~"))
 	})
 	f.close()
 	must(t, Check(f.path, func(fault string) { t.Error(fault) }))

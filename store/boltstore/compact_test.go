@@ -30,7 +30,7 @@ func TestCompact(t *testing.T) {
 	db, err := bbolt.Open(f.path, boltfile.Mode, nil)
 	must(t, err)
 	must(t, db.Update(func(tx *bbolt.Tx) error {
-		certificates := tx.Bucket(bucketCertificates)
+		certificates := tx.Bucket([]byte("certificates"))
 		for i := range 100 {
 			if err := certificates.Delete([]byte(fmt.Sprint(i))); err != nil {
 				return err

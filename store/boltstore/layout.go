@@ -63,12 +63,6 @@ var (
 	// used in that span of time: position, as a number → record; or, beyond
 	// maxIndexed, org id, 0, idempotency key → record.
 	bucketIdempotency = []byte("idempotency")
-	// bucketCertificates: name → PEM, sealed in a sealed file.
-	bucketCertificates = []byte("certificates")
-	// bucketAccounts: user id → account record.
-	bucketAccounts = []byte("accounts")
-	// bucketAccountEmails: address in lower case → user id.
-	bucketAccountEmails = []byte("accountEmails")
 )
 
 // buckets are all that a file has.
@@ -77,8 +71,7 @@ var buckets = append([][]byte{
 	bucketLastRemoved, bucketAuditLog, bucketAPIKeys, bucketAPIKeyList,
 	bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints,
 	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketDeliveryCounts,
-	bucketIdempotency, bucketCertificates,
-	bucketAccounts, bucketAccountEmails,
+	bucketIdempotency,
 }, allRowBuckets()...)
 
 // The keys of bucketMeta.

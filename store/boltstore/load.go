@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"strings"
 
 	"teamdata/store"
 	"teamdata/store/codec"
@@ -109,7 +108,6 @@ var loads = map[store.Kind]func(l *loader, key, record []byte) error{
 	store.KindEndpoint:       loadEndpoint,
 	store.KindDelivery:       loadDelivery,
 	store.KindIdempotency:    loadIdempotency,
-	store.KindAccount:        loadAccount,
 }
 
 func loadMember(l *loader, key, record []byte) error {
@@ -194,17 +192,4 @@ func loadIdempotency(l *loader, key, record []byte) error {
 		key = numberKey(uint64(position))
 	}
 	return partition.Put(key, record)
-}
-
-func loadAccount(l *loader, key, record []byte) error {
-	a, err := rows.Decode(record, codec.Account)
-	if err != nil {
-		return err
-	}
-	if a.Email != "" {
-		if err := l.set(bucketAccountEmails, []byte(strings.ToLower(a.Email)), bytes.Clone(key)); err != nil {
-			return err
-		}
-	}
-	return l.set(bucketAccounts, key, record)
 }

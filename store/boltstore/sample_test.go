@@ -61,7 +61,7 @@ var kinds = []kind{
 	kindOf(bucketIdempotency, codec.IdempotencyRecord),
 	kindOf([]byte("eventTypes"), codec.EventType),
 	kindOf([]byte("operatorTokens"), codec.OperatorToken),
-	kindOf(bucketAccounts, codec.Account),
+	kindOf([]byte("accounts"), codec.Account),
 	kindOf([]byte("sessions"), codec.Session),
 	kindOf([]byte("signInLinks"), codec.SignInLink),
 	kindOf(bucketDeliveryCounts, codec.DeliveryCounts),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 
 	"go.etcd.io/bbolt"
 
@@ -92,14 +93,32 @@ func (s sealing) all(bolt *bbolt.Tx) error {
 	if err := endpoints.sealAll(s, bolt); err != nil {
 		return err
 	}
-	if err := accounts.sealAll(s, bolt); err != nil {
-		return err
-	}
-	certificates := bolt.Bucket(bucketCertificates)
-	for _, name := range allKeys(certificates) {
-		if err := certificates.Put(name, s.SealCertificate(bucketCertificates, name, certificates.Get(name))); err != nil {
+	for _, k := range rowKinds {
+		if err := s.rows(bolt, k); err != nil {
 			return err
 		}
 	}
 	return bolt.Bucket(bucketMeta).Put(keySeal, s.SealValue(sealCheck, bucketMeta, keySeal, ""))
+}
+
+// rows seals the secrets of all rows of a kind.
+func (s sealing) rows(bolt *bbolt.Tx, k *rows.Kind) error {
+	if k.Seal == nil {
+		return nil
+	}
+	b := bolt.Bucket([]byte(k.Name))
+	for _, key := range allKeys(b) {
+		value, err := k.Seal(s.Sealing, key, b.Get(key))
+		if err != nil {
+			return cantSeal([]byte(k.Name), key)
+		}
+		if err := b.Put(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cantSeal(bucket, key []byte) error {
+	return &boltfile.Error{Text: fmt.Sprintf("can't be sealed, for its record %s %q is damaged", bucket, key), Advice: "put back a backup"}
 }

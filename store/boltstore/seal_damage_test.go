@@ -93,7 +93,7 @@ func TestMovedCertificates(t *testing.T) {
 	f := newFixture(t, sealed(t))
 	f.addSecrets()
 	f.behindItsBack(func(bolt *bbolt.Tx) error {
-		b := bolt.Bucket(bucketCertificates)
+		b := bolt.Bucket([]byte("certificates"))
 		return b.Put([]byte("leaf"), bytes.Clone(b.Get([]byte("ca"))))
 	})
 	for name, damaged := range map[string]bool{"ca": false, "leaf": true} {
@@ -114,7 +114,7 @@ func TestMovedPassword(t *testing.T) {
 	f := newFixture(t, sealed(t))
 	f.addSecrets()
 	f.behindItsBack(func(bolt *bbolt.Tx) error {
-		b := bolt.Bucket(bucketAccounts)
+		b := bolt.Bucket([]byte("accounts"))
 		a, err := rows.Decode(b.Get([]byte("usr_ada")), codec.Account)
 		must(t, err)
 		a.UserID = "usr_bob"

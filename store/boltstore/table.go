@@ -1,12 +1,9 @@
 package boltstore
 
 import (
-	"fmt"
-
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
-	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/rows"
 )
 
@@ -106,7 +103,7 @@ func (b table[T]) sealAll(s sealing, bolt *bbolt.Tx) error {
 	for _, key := range allKeys(bucket) {
 		record, err := rows.Decode(bucket.Get(key), b.fields)
 		if err != nil {
-			return &boltfile.Error{Text: fmt.Sprintf("can't be sealed, for its record %s %q is damaged", b.bucket, key), Advice: "put back a backup"}
+			return cantSeal(b.bucket, key)
 		}
 		if err := bucket.Put(key, rows.Encode(b.fields, b.seal(s, key, record))); err != nil {
 			return err

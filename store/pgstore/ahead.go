@@ -18,8 +18,11 @@ type ahead struct {
 	orgKeys, keys, orgMembers, members []string // pairs of idempotency keys, and of members
 }
 
-// plans are few, and read whole.
-var plans = kindTable("plans")
+// The kinds that are read ahead besides orgs: plans are few, and read whole.
+var (
+	plans    = kindTable("plans")
+	accounts = kindTable("accounts")
+)
 
 // aheadOf is what a group names. A claimed delivery is taken as it was claimed, which the
 // statement that writes its outcome checks; reread: it is read like others.
@@ -118,7 +121,7 @@ func (a *ahead) reads(o *overlay) (queries []query) {
 		queries = append(queries, o.load(idempotency.table, "(org_id, key) IN (SELECT * FROM unnest($1::text[], $2::text[])) ORDER BY first_use DESC", a.orgKeys, a.keys))
 	}
 	if len(a.Users) > 0 {
-		queries = append(queries, o.load(accounts.table, "user_id = ANY($1)", a.Users))
+		queries = append(queries, o.load(accounts, "key = ANY($1)", keysOf(a.Users)))
 	}
 	if len(a.members) > 0 {
 		queries = append(queries, o.load(members.table, "(org_id, user_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))", a.orgMembers, a.members))
@@ -163,9 +166,7 @@ func (a *ahead) absent(o *overlay) {
 	for i, key := range a.keys {
 		o.loaded(idempotency.table, row{plain(a.orgKeys[i]), plain(key)}, nil)
 	}
-	for _, id := range a.Users {
-		o.loaded(accounts.table, row{plain(id)}, nil)
-	}
+	o.absent(accounts, keysOf(a.Users))
 	for i, id := range a.members {
 		o.loaded(members.table, row{plain(a.orgMembers[i]), plain(id)}, nil)
 	}

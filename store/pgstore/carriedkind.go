@@ -38,8 +38,6 @@ var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 		store.KindLastAcknowledged: lastAcknowledged.carried(),
 		store.KindDeliveryCounts:   carriedCounts,
 		store.KindIdempotency:      idempotency.carried(),
-		store.KindCertificate:      certificates.carried(),
-		store.KindAccount:          accounts.carried(),
 	}
 	for _, k := range rows.Kinds() {
 		kinds[store.Kind(k.Name)] = carriedRows(k)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"teamdata/store"
-	"teamdata/store/codec"
 	"teamdata/store/rows"
 )
 
@@ -33,9 +32,6 @@ func Check(ctx context.Context, target *Target, found func(fault string)) error 
 	})
 }
 
-// sessions are compared with the accounts.
-var sessions = kindTable("sessions")
-
 // checker goes through all records. After an error it does nothing more.
 type checker struct {
 	*tx
@@ -53,8 +49,6 @@ func (c *checker) records() {
 	idempotency.check(c, nil)
 	events.check(c, c.events)
 	deliveries.check(c, c.deliveries)
-	accounts.check(c, c.accounts)
-	c.pages(sessions, c.sessions)
 	c.auditLog()
 }
 
@@ -145,11 +139,7 @@ func (r records[T]) check(c *checker, fn func(rows []row, list []T)) {
 // there returns which of some keys are in a table.
 func (c *checker) there(t *table, keys []string) map[string]bool {
 	key := t.cols[0].name
-	var arg any = keys
-	if t.of != nil {
-		arg = keysOf(keys)
-	}
-	rows, err := c.query(nil, "SELECT "+key+" FROM "+t.name+" WHERE "+key+" = ANY($1)", arg)
+	rows, err := c.query(nil, "SELECT "+key+" FROM "+t.name+" WHERE "+key+" = ANY($1)", keys)
 	c.err = err
 	there := map[string]bool{}
 	for _, id := range firstTexts(rows) {
@@ -186,44 +176,6 @@ func (c *checker) deliveries(rows []row, list []store.Delivery) {
 	}
 }
 
-// accounts checks that the sessions of each account exist.
-func (c *checker) accounts(rows []row, list []store.Account) {
-	var ids []string
-	for _, a := range list {
-		ids = append(ids, a.Sessions...)
-	}
-	there := c.there(sessions, ids)
-	for i, a := range list {
-		for _, id := range a.Sessions {
-			if c.err == nil && !there[id] {
-				c.fault("%s: its session %q is missing", accounts.keyText(rows[i]), id)
-			}
-		}
-	}
-}
-
-// sessions checks that each session is in its account, except for those of portals.
-func (c *checker) sessions(found []row) {
-	for _, r := range found {
-		v, err := rows.Decode(r.value(), codec.Session)
-		if err != nil || v.Portal.Is() {
-			continue
-		}
-		if a, err := c.sealedAccount(v.UserID); c.err == nil && (err != nil || !slices.Contains(a.Sessions, v.ID)) {
-			c.fault("%s: the account %q does not have it", sessions.keyText(r), v.UserID)
-		}
-	}
-}
-
-// sealedAccount reads an account as stored, with its secrets sealed.
-func (c *checker) sealedAccount(userID string) (a store.Account, err error) {
-	found, err := c.get(accounts.table, plain(userID))
-	if c.err = err; found == nil {
-		return a, accounts.missing()
-	}
-	return accounts.read(found)
-}
-
 func (c *checker) auditLog() {
 	c.pages(auditLog, func(rows []row) {
 		for _, r := range rows {
@@ -238,7 +190,7 @@ func (c *checker) auditLog() {
 var faults = []struct{ sql, text string }{
 	{"SELECT id FROM (SELECT convert_from(key, 'UTF8') FROM key_use) u (id) WHERE NOT EXISTS (SELECT 1 FROM api_keys WHERE id = u.id)", "key_use %q: there is no such key"},
 	{"SELECT number::text FROM endpoints JOIN removed_endpoints USING (number)", "removed_endpoints %s: there is an endpoint of that number"},
-	{"SELECT user_id FROM accounts a WHERE NOT EXISTS (SELECT 1 FROM members WHERE user_id = a.user_id AND manages > 0)", "accounts %q: may see no org"},
+	{"SELECT user_id FROM (SELECT convert_from(key, 'UTF8') FROM accounts) a (user_id) WHERE NOT EXISTS (SELECT 1 FROM members WHERE user_id = a.user_id AND manages > 0)", "accounts %q: may see no org"},
 	{"SELECT DISTINCT endpoint::text FROM deliveries d WHERE " + noEndpoint, "deliveries: there is no endpoint %s"},
 	{"SELECT endpoint::text FROM last_acknowledged d WHERE " + noEndpoint, "last_acknowledged %s: there is no endpoint of that number"},
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // notCleared are the tables that Clear leaves as they are.
-var notCleared = []*table{certificates, seals}
+var notCleared = []*table{kindTable("certificates"), seals}
 
 // Clear deletes all records but the certificates, behind the updates that run and in
 // front of all others. The database itself says whether it is for tests.

@@ -72,8 +72,8 @@ func checkSeal(seal rows.Sealing, sealed []byte) error {
 
 // sealSecrets seals all secrets of a database in plain text and marks it as sealed.
 func (t *tx) sealSecrets() error {
-	rows, err := t.query([]*table{webhooks.table}, "SELECT "+webhooks.columns+" FROM endpoints")
-	for _, r := range rows {
+	endpoints, err := t.query([]*table{webhooks.table}, "SELECT "+webhooks.columns+" FROM endpoints")
+	for _, r := range endpoints {
 		e, err := webhooks.read(r)
 		if err != nil {
 			return err
@@ -85,29 +85,43 @@ func (t *tx) sealSecrets() error {
 	if err != nil {
 		return err
 	}
-	rows, err = t.query([]*table{accounts.table}, "SELECT "+accounts.columns+" FROM accounts")
-	for _, r := range rows {
-		a, err := accounts.read(r)
-		if err != nil {
+	for _, k := range rows.Kinds() {
+		if k.Seal == nil {
+			continue
+		}
+		if err := t.sealKind(k); err != nil {
 			return err
 		}
-		if err := accounts.put(t, a, string(r[0])); err != nil {
-			return err
-		}
-	}
-	if err != nil {
-		return err
-	}
-	rows, err = t.query([]*table{certificates}, "SELECT name, pem FROM certificates")
-	for _, r := range rows {
-		if err := t.PutCertificate(string(r[0]), r[1]); err != nil {
-			return err
-		}
-	}
-	if err != nil {
-		return err
 	}
 	return t.put(seals, row{sealName, t.s.seal.SealValue(sealCheck, sealPlace, sealName, "")})
+}
+
+// sealKind seals the rows of a kind.
+func (t *tx) sealKind(k *rows.Kind) error {
+	var plaintext []row
+	err := t.Scan(k, rows.Range{Index: rows.ByKey}, func(item rows.Item) bool {
+		plaintext = append(plaintext, copyRow(row{item.Key, item.Value}))
+		return true
+	})
+	for _, r := range plaintext {
+		if err == nil {
+			err = t.sealRow(k, r[0], r[1])
+		}
+	}
+	return fault(err)
+}
+
+func (t *tx) sealRow(k *rows.Kind, key, value []byte) (err error) {
+	r := rows.Row{Key: key}
+	if r.Value, err = k.Seal(t.s.seal, key, value); err != nil {
+		return err
+	}
+	if k.Entries != nil {
+		if err := k.Entries(t.Nouns.Tx, key, r.Value, false, &r.Entries); err != nil {
+			return err
+		}
+	}
+	return t.Write(k, &r)
 }
 
 // SealedNow reports whether this Open sealed the database, which was new or in plain

@@ -48,7 +48,7 @@ func TestSeal(t *testing.T) {
 	database := postgres.New(t)
 	plaintext := func() bool {
 		rows := postgres.Exec(t, database, `SELECT encode(string_agg(r, ''::bytea), 'escape') FROM (SELECT record AS r FROM endpoints
-			UNION ALL SELECT record FROM accounts UNION ALL SELECT pem FROM certificates) r`)
+			UNION ALL SELECT value FROM accounts UNION ALL SELECT value FROM certificates) r`)
 		found := rows[0][0]
 		return strings.Contains(found, "whsec_") || strings.Contains(found, "password") || strings.Contains(found, "private")
 	}

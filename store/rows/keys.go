@@ -42,6 +42,12 @@ func After(text string) Bounds {
 	return Bounds{From: append([]byte(text), 0)}
 }
 
+// Only are the bounds of one key.
+func Only(key string) Bounds {
+	both := append(append(append(make([]byte, 0, 2*len(key)+1), key...), key...), 0)
+	return Bounds{both[:len(key):len(key)], both[len(key):]}
+}
+
 // Within are the bounds of all keys with a prefix, which is not empty.
 func Within(prefix []byte) Bounds { return Bounds{prefix, End(prefix)} }
 

@@ -202,21 +202,21 @@ CREATE TABLE idempotency (
 	PRIMARY KEY (org_id, key, first_use)
 ) PARTITION BY RANGE (first_use);
 CREATE TABLE certificates (
-	name text COLLATE "C" PRIMARY KEY,
-	pem bytea NOT NULL
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
 CREATE TABLE operator_tokens (
 	key bytea PRIMARY KEY,
 	value bytea NOT NULL
 );
 
--- email: in lower case; empty: none.
 CREATE TABLE accounts (
-	user_id text COLLATE "C" PRIMARY KEY,
-	email text COLLATE "C" NOT NULL,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY,
+	account_emails bytea,
+	account_emails_value bytea,
+	value bytea NOT NULL
 );
-CREATE UNIQUE INDEX accounts_emails ON accounts (email) WHERE email <> '';
+CREATE UNIQUE INDEX accounts_account_emails ON accounts (account_emails) WHERE account_emails IS NOT NULL;
 CREATE TABLE sessions (
 	key bytea PRIMARY KEY,
 	value bytea NOT NULL
