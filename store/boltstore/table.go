@@ -69,23 +69,6 @@ func (b table[T]) delete(t *tx, key []byte) error { return t.delete(t.bucket(b.b
 // all is a limit that no list reaches.
 const all = int(^uint(0) >> 1)
 
-// list reads up to limit records after a key; an empty key starts at the first.
-func (b table[T]) list(t *tx, after string, limit int) (list []T, err error) {
-	c := t.readBucket(b.bucket).Cursor()
-	key, value := c.Seek([]byte(after))
-	if after != "" && string(key) == after {
-		key, value = c.Next()
-	}
-	for ; key != nil && len(list) < limit; key, value = c.Next() {
-		record, err := rows.Decode(value, b.fields)
-		if err != nil {
-			return nil, storageFault(err)
-		}
-		list = append(list, record)
-	}
-	return list, nil
-}
-
 // check checks the form of each record, calls fn with it if fn is not nil, and
 // counts them.
 func (b table[T]) check(c *checker, fn func(key []byte, record *T)) int {

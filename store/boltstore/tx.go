@@ -192,10 +192,3 @@ func (t *tx) dropKeys(b *bbolt.Bucket, keys [][]byte) (int, error) {
 	}
 	return len(keys), nil
 }
-
-func unlessNotFound(err error) error {
-	if store.IsNotFound(err) {
-		return nil
-	}
-	return err
-}

@@ -3,7 +3,7 @@ package rows
 // Tx is a transaction, with what tables need to read and write in it.
 type Tx struct {
 	Rows
-	key     [64]byte // of a row that is read
+	key     [48]byte // of a row that is read; a longer one stands elsewhere
 	writing *Writing
 }
 
