@@ -19,7 +19,8 @@ type Rows interface {
 	// never changed; nil: there is no such row. One without a value is empty, and not nil.
 	Get(k *Kind, key []byte) ([]byte, error)
 	// Gets is Get for many keys at once. It calls fn with those that are there, in the
-	// order of the keys, each with its place among them. fn must not write.
+	// order of the keys, each with its place among them, where one may stand twice. fn must
+	// not write.
 	Gets(k *Kind, keys [][]byte, fn func(i int, value []byte) error) error
 	// Write adds, replaces or deletes a row, with its entries. It finds no conflict: who
 	// writes has looked. Two rows with the same entry are a storage fault.
@@ -86,7 +87,9 @@ const ByKey = -1
 
 // Index is an order of the rows of a kind.
 type Index struct {
-	Name   string // two indexes of a kind may share a name: their entries stand together
+	// Two indexes of a kind may share a name. Their entries may stand together, so that a
+	// range of one of them begins and ends where the other has none.
+	Name   string
 	As     string // the index's own name, where it shares Name; empty: it doesn't
 	Valued bool   // entries may have values
 	// Record appends the key of the row that an entry belongs to; nil: an entry doesn't
@@ -106,7 +109,8 @@ func (x *Index) Own() string {
 type Entries [MaxIndexes]Entry
 
 // Entry is what an index has of a row. Without a key the row is not in it. A nil Value
-// is bare: there is none.
+// is bare: there is none. An engine may keep an empty one as if it were bare, so that both
+// don't stand in a range of which only the bare ones are asked for.
 type Entry struct{ Key, Value []byte }
 
 // Row is a row to be written. Its bytes belong to the engine until its commit has ended;
