@@ -95,8 +95,10 @@ var references = rows.New(&rows.Table[reference]{
 	},
 	Checks: func(c *rows.Checker, key []byte, r *reference) {
 		c.Look(&rowstest.Jobs.Kind, []byte(r.To), func(value []byte) {
-			if value == nil {
+			if _, err := rowstest.Jobs.Read([]byte(r.To), value); value == nil {
 				c.Fault("testReferences %q: there is no job %s", r.ID, r.To)
+			} else if err != nil || len(value) == 0 {
+				c.Fault("testReferences %q: the job %s is not what is kept", r.ID, r.To)
 			}
 		})
 	},

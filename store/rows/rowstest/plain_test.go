@@ -48,8 +48,9 @@ func (p *plain) Close() error { return nil }
 
 func (p *plain) View(fn func(*rows.Tx) error) error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	return fn(p.tx(nil))
+	now := &plain{lines: slices.Clone(p.lines), sealing: p.sealing}
+	p.mu.Unlock()
+	return fn(now.tx(nil))
 }
 
 func (p *plain) tx(w *rows.Writing) *rows.Tx {

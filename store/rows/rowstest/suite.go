@@ -196,33 +196,53 @@ func (h *history) replay(t *transaction) {
 		h.Errorf("%s: the engine says %v, the model %v", t.id, t.err, err)
 		return
 	}
-	for i, want := range results {
-		if got := t.results[i]; got != want {
-			h.Errorf("%s: %s:\n got %s\nwant %s", t.id, t.operations[i].name, got, want)
-		}
-	}
+	h.equal(t.operations, t.results, results)
 }
 
-// compare compares all that is there, and what some more is read as.
+// compare compares all that is there, and what some more is read as. At times more is
+// written before the View ends, which it does not see.
 func (h *history) compare() {
 	all := everything()
 	for range 10 {
 		all = append(all, h.read())
 	}
+	meanwhile := h.IntN(4) == 0
 	err := h.engine.View(func(tx *rows.Tx) error {
-		for _, o := range all {
-			got, err := o.run(&work{Tx: tx})
-			want, errModel := o.run(&work{Tx: h.model.Tx()})
-			if err != nil || errModel != nil {
-				return fmt.Errorf("%s: %w", o.name, errors.Join(err, errModel))
-			}
-			if got != want {
-				h.Errorf("%s:\n got %s\nwant %s", o.name, got, want)
-			}
+		got, err := results(tx, all)
+		want, errModel := results(h.model.Tx(), all)
+		if err = errors.Join(err, errModel); err != nil {
+			return err
 		}
-		return nil
+		if h.equal(all, got, want); meanwhile {
+			h.log = append(h.log, "meanwhile, beside a View:")
+			h.transact()
+			want = got
+			got, err = results(tx, all)
+			h.equal(all, got, want)
+		}
+		return err
 	})
 	if err != nil {
 		h.Errorf("view: %v", err)
+	}
+}
+
+// results are those of operations that read.
+func results(tx *rows.Tx, all []operation) (list []string, err error) {
+	for _, o := range all {
+		result, err := o.run(&work{Tx: tx})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.name, err)
+		}
+		list = append(list, result)
+	}
+	return list, nil
+}
+
+func (h *history) equal(of []operation, got, want []string) {
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			h.Errorf("%s:\n got %s\nwant %s", of[i].name, got[i], want[i])
+		}
 	}
 }
