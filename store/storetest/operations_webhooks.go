@@ -83,7 +83,7 @@ var ofSignIns = []generator{
 	}},
 	{"end a session", func(h *history) rule {
 		user, id := h.one("user"), h.one(store.PrefixSession)
-		if s, ok := h.oracle.sessions[id]; ok && h.IntN(4) > 0 {
+		if s, err := h.oracle.Session(id); err == nil && h.IntN(4) > 0 {
 			user = s.UserID
 		}
 		return func(tx store.Tx) error { return store.EndSession(tx, user, id) }

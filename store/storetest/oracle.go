@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -64,11 +65,11 @@ func (o *oracle) DropAuditLog(orgID string, limit int) (int, error) {
 	return n, o.auditLog.keep(orgID, log[n:])
 }
 
+// DeleteAPIKey leaves of a key's use what one has that was never used.
 func (o *oracle) DeleteAPIKey(id string) error {
 	_, err := o.APIKey(id)
 	o.keys.drop(id)
-	o.keyUse.drop(id)
-	return err
+	return errors.Join(err, o.PutKeyUse(id, store.KeyUse{}))
 }
 
 // IdempotencyKeys looks at the org's alone.

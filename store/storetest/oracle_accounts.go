@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"teamdata/store"
@@ -30,30 +29,6 @@ func (o *oracle) VisibleOrgs(userID string) (orgs []string, err error) {
 	}
 	slices.Sort(orgs)
 	return orgs, err
-}
-
-// Account returns what rules may change before they put it.
-func (o *oracle) Account(userID string) (store.Account, error) {
-	a, err := o.accounts.find(userID)
-	a.Passkeys, a.Sessions = slices.Clone(a.Passkeys), slices.Clone(a.Sessions)
-	return a, err
-}
-
-func (o *oracle) AccountByEmail(email string) (store.Account, error) {
-	for _, a := range o.accounts {
-		if email != "" && strings.ToLower(a.Email) == email {
-			return a, nil
-		}
-	}
-	return o.accounts.find("")
-}
-
-func (o *oracle) PutAccount(a store.Account) error {
-	other, err := o.AccountByEmail(strings.ToLower(a.Email))
-	if err == nil && other.UserID != a.UserID {
-		return store.Errorf(store.CodeConflict, "%s has this address.", other.UserID)
-	}
-	return o.accounts.keep(a.UserID, a)
 }
 
 // AuditPageBefore turns the log around.

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 	"time"
@@ -10,8 +9,8 @@ import (
 	"teamdata/store/rows/rowstest"
 )
 
-// oracle is the contract of store.Tx on maps in memory, as plainly as can be: nouns are
-// kept by a model, and the others below. What an engine may choose it takes from the
+// oracle is the contract of store.Tx on maps in memory, as plainly as can be: what is rows
+// is kept by a model, and the rest below. What an engine may choose it takes from the
 // engine's trace.
 type oracle struct {
 	*trace
@@ -21,20 +20,13 @@ type oracle struct {
 	highest      kept[pair, store.Cursor] // position that a list ever had, by list and org
 	auditLog     kept[string, []store.AuditEntry]
 	keys         kept[string, store.APIKey]
-	keyUse       kept[string, store.KeyUse]
 	endpoints    kept[pair, store.Endpoint]
 	events       kept[string, store.Event]
 	deliveries   kept[string, store.Delivery]
 	records      kept[pair, store.IdempotencyRecord]
-	certificates kept[string, []byte]
-	mails        kept[string, store.Mail]
-	replays      kept[string, store.ReplayJob]
 	acknowledged kept[uint64, time.Time] // the last, by endpoint
 	given        kept[uint64, bool]      // the endpoints' numbers, those of removed ones too
 	removed      kept[uint64, bool]      // endpoints that are not forgotten
-	accounts     kept[string, store.Account]
-	sessions     kept[string, store.Session]
-	links        kept[string, store.SignInLink]
 	counts       kept[countsOf, store.DeliveryCounts]
 }
 
@@ -98,62 +90,20 @@ func (o *oracle) APIKeys(orgID, after string, limit int) (list []store.APIKey, e
 	return list, nil
 }
 
-func (o *oracle) ReplayJobs(orgID, after string, limit int) (list []store.ReplayJob, err error) {
-	for _, j := range sorted(o.replays, after, unlimited) {
-		if j.OrgID == orgID && len(list) < limit {
-			list = append(list, j)
-		}
-	}
-	return list, nil
-}
-
-func (o *oracle) DeleteReplayJob(id string) error {
-	if _, err := o.replays.find(id); err != nil {
-		return err
-	}
-	return o.replays.drop(id)
-}
-
 // What is just kept.
-func (o *oracle) PutReplayJob(j store.ReplayJob) error         { return o.replays.keep(j.ID, j) }
-func (o *oracle) ReplayJob(id string) (store.ReplayJob, error) { return o.replays.find(id) }
-func (o *oracle) AllReplayJobs(after string, limit int) ([]store.ReplayJob, error) {
-	return sorted(o.replays, after, limit), nil
-}
-func (o *oracle) DeleteMail(id string) error         { return o.mails.drop(id) }
-func (o *oracle) PutMail(m store.Mail) error         { return o.mails.keep(m.ID, m) }
-func (o *oracle) Mail(id string) (store.Mail, error) { return o.mails.find(id) }
-func (o *oracle) Mails(after string, limit int) ([]store.Mail, error) {
-	return sorted(o.mails, after, limit), nil
-}
-func (o *oracle) PutKeyUse(id string, u store.KeyUse) error      { return o.keyUse.keep(id, u) }
-func (o *oracle) KeyUse(id string) (store.KeyUse, error)         { return o.keyUse[id], nil }
-func (o *oracle) DeleteSignInLink(id string) error               { return o.links.drop(id) }
-func (o *oracle) SignInLink(id string) (store.SignInLink, error) { return o.links.find(id) }
-func (o *oracle) SignInLinks(after string, limit int) ([]store.SignInLink, error) {
-	return sorted(o.links, after, limit), nil
-}
-func (o *oracle) PutSignInLink(l store.SignInLink) error { return o.links.keep(l.ID, l) }
 func (o *oracle) Endpoint(orgID, id string) (store.Endpoint, error) {
 	return o.endpoints.find(pair{orgID, id})
 }
 func (o *oracle) PutEndpoint(e store.Endpoint) error         { return o.endpoints.keep(pair{e.OrgID, e.ID}, e) }
 func (o *oracle) Delivery(id string) (store.Delivery, error) { return o.deliveries.find(id) }
 func (o *oracle) Event(id string) (store.Event, error)       { return o.events.find(id) }
-func (o *oracle) PutSession(s store.Session) error           { return o.sessions.keep(s.ID, s) }
-func (o *oracle) Sessions(after string, limit int) ([]store.Session, error) {
-	return sorted(o.sessions, after, limit), nil
-}
-func (o *oracle) DeleteSession(id string) error            { return o.sessions.drop(id) }
-func (o *oracle) Session(id string) (store.Session, error) { return o.sessions.find(id) }
 func (o *oracle) AddIdempotencyRecord(r store.IdempotencyRecord) error {
 	return o.records.keep(pair{r.OrgID, r.Key}, r)
 }
 func (o *oracle) DeleteIdempotencyRecord(orgID, key string) error {
 	return o.records.drop(pair{orgID, key})
 }
-func (o *oracle) DeleteAccount(userID string) error { return o.accounts.drop(userID) }
-func (o *oracle) PutMember(m store.Member) error    { return o.members.keep(pair{m.OrgID, m.UserID}, m) }
+func (o *oracle) PutMember(m store.Member) error { return o.members.keep(pair{m.OrgID, m.UserID}, m) }
 func (o *oracle) Member(orgID, userID string) (store.Member, error) {
 	return o.members.find(pair{orgID, userID})
 }
@@ -162,10 +112,6 @@ func (o *oracle) PutLastAcknowledged(endpoint uint64, at time.Time) error {
 }
 func (o *oracle) LastAcknowledged(endpoint uint64) (time.Time, error) {
 	return o.acknowledged[endpoint], nil
-}
-func (o *oracle) Certificate(name string) ([]byte, error) { return o.certificates.find(name) }
-func (o *oracle) PutCertificate(name string, pem []byte) error {
-	return o.certificates.keep(name, bytes.Clone(pem))
 }
 func (o *oracle) PutAPIKey(k store.APIKey) error         { return o.keys.keep(k.ID, k) }
 func (o *oracle) APIKey(id string) (store.APIKey, error) { return o.keys.find(id) }

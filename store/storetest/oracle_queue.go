@@ -143,9 +143,12 @@ func (o *oracle) backlog() (b store.Backlog) {
 			b.DueAt = due
 		}
 	}
-	b.Mails = len(o.mails)
-	for _, m := range sorted(o.mails, "", 1) {
-		b.MailsAt = m.CreatedAt
+	mails, err := o.Mails("", unlimited)
+	if err != nil {
+		panic(err)
+	}
+	if b.Mails = len(mails); b.Mails > 0 {
+		b.MailsAt = mails[0].CreatedAt
 	}
 	return b
 }

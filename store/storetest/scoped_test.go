@@ -38,7 +38,7 @@ func TestScopedKnowsEveryMethod(t *testing.T) {
 			args[0] = reflect.ValueOf("m")
 		}
 		records, complaints := zeroRecords(), &complaints{TB: t}
-		records.mails.keep("m", store.Mail{ID: "m"})
+		records.PutMail(store.Mail{ID: "m"})
 		tx := scoped{records, complaints, store.Scope{}, map[uint64]bool{}}
 		results := reflect.ValueOf(tx).MethodByName(method.Name).Call(args)
 		if err, _ := results[len(results)-1].Interface().(error); err == nil || complaints.n != 1 {
@@ -62,8 +62,8 @@ func TestScopedShowsOwners(t *testing.T) {
 	o.keys.keep("k", store.APIKey{ID: "k", OrgID: acme, Name: "N"})
 	o.events.keep("e", store.Event{ID: "e", OrgID: acme, Type: "T"})
 	o.deliveries.keep("d", store.Delivery{ID: "d", OrgID: acme, EventID: "e"})
-	o.sessions.keep("s", store.Session{ID: "s", UserID: ada, UserAgent: "A"})
-	o.links.keep("l", store.SignInLink{ID: "l", UserID: ada, ExpiresAt: epoch})
+	o.PutSession(store.Session{ID: "s", UserID: ada, UserAgent: "A"})
+	o.PutSignInLink(store.SignInLink{ID: "l", UserID: ada, ExpiresAt: epoch})
 	for _, c := range []struct {
 		scope                         store.Scope
 		key, event, delivery, session bool

@@ -53,8 +53,8 @@ func zeroRecords() *oracle {
 	o.members.keep(pair{}, store.Member{})
 	o.PutOrg(store.Org{})
 	o.keys.keep("", store.APIKey{})
-	o.sessions.keep("", store.Session{})
-	o.links.keep("", store.SignInLink{})
-	o.replays.keep("", store.ReplayJob{})
+	o.PutSession(store.Session{})
+	o.PutSignInLink(store.SignInLink{})
+	o.PutReplayJob(store.ReplayJob{})
 	return o
 }
