@@ -1,6 +1,7 @@
 package pgstore_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
+	"teamdata/store"
 )
 
 // BenchmarkForeignSnapshot is how many requests are accepted one after the other at first, and
@@ -19,7 +21,20 @@ func BenchmarkForeignSnapshot(b *testing.B) {
 	const perSecond, times = 500, 2000
 	database := roomy(b).Database(b) + "&options=-csynchronous_commit%3Doff"
 	s := benchmarked(b, database, 1)
-	endpoint := numberOf(b, s, "org_0")
+	age := func() { // two commits
+		var d store.Delivery
+		kit.Must(b, s.Update(bg, store.InOrg("org_0"), func(tx store.Tx) (err error) {
+			_, errAudit := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_0", Action: "test"})
+			d, err = store.SendTest(tx, "org_0", "whe_1")
+			return errors.Join(err, errAudit)
+		}))
+		scope := store.InOrg("org_0")
+		scope.Deliveries = []string{d.ID}
+		kit.Must(b, s.Update(bg, scope, func(tx store.Tx) error {
+			_, err := store.RecordAttempt(tx, d.ID, store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now().Add(20 * time.Millisecond), Status: 200}, nil)
+			return err
+		}))
+	}
 	postgres.Exec(b, database, "CREATE TABLE floor (n int)")
 	floor, err := pgconn.Connect(bg, database)
 	kit.Must(b, err)
@@ -40,13 +55,15 @@ func BenchmarkForeignSnapshot(b *testing.B) {
 		b.ReportMetric(times/inserted.Seconds(), fmt.Sprintf("inserts/s-%dmin", minutes))
 	}
 	for b.Loop() {
-		deliver(b, s, "org_0", endpoint, 64)
+		for range times {
+			age()
+		}
 		measure(0)
 		snapshot(b, database)
 		commits := 0
 		for _, minutes := range []int{1, 5, 10} {
-			for ; commits < minutes*60*perSecond; commits += 2 * 64 {
-				deliver(b, s, "org_0", endpoint, 64)
+			for ; commits < minutes*60*perSecond; commits += 2 {
+				age()
 			}
 			measure(minutes)
 		}
