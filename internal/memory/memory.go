@@ -28,15 +28,18 @@ const (
 	idle  = 16 << 20 // bytes
 	// grown is by how much the process may have grown since it gave memory back.
 	grown = 8 << 20 // bytes
+	// fewer is by how many goroutines it may have fewer: what they held is garbage, of which
+	// the figures of memory tell nothing before it is collected.
+	fewer = 100
 )
 
 // The figures of the runtime that are read, in this order.
 var names = []string{
 	"/gc/heap/live:bytes", "/gc/scan/stack:bytes", "/gc/heap/allocs:bytes",
-	"/memory/classes/total:bytes", "/memory/classes/heap/released:bytes",
+	"/memory/classes/total:bytes", "/memory/classes/heap/released:bytes", "/sched/goroutines:goroutines",
 }
 
-type figures struct{ live, stacks, allocated, total, released uint64 }
+type figures struct{ live, stacks, allocated, total, released, goroutines uint64 }
 
 func read() (f figures) {
 	samples := make([]metrics.Sample, len(names))
@@ -44,7 +47,7 @@ func read() (f figures) {
 		samples[i].Name = name
 	}
 	metrics.Read(samples)
-	for i, to := range []*uint64{&f.live, &f.stacks, &f.allocated, &f.total, &f.released} {
+	for i, to := range []*uint64{&f.live, &f.stacks, &f.allocated, &f.total, &f.released, &f.goroutines} {
 		*to = samples[i].Value.Uint64()
 	}
 	return f
@@ -105,7 +108,7 @@ func (k *Keeper) collected() {
 func (k *Keeper) GiveBack(ctx context.Context) {
 	defer k.ended.Store(true)
 	debug.FreeOSMemory()
-	given, last := read().held(), uint64(0)
+	given, last := read(), uint64(0)
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
@@ -115,12 +118,17 @@ func (k *Keeper) GiveBack(ctx context.Context) {
 		case <-ticker.C:
 		}
 		f := read()
-		if f.allocated-last < idle && f.held() > given+grown {
+		if f.allocated-last < idle && f.over(given) {
 			debug.FreeOSMemory()
-			given = read().held()
+			given = read()
 		}
 		last = f.allocated
 	}
+}
+
+// over reports whether memory may be left over since some was given back.
+func (f figures) over(given figures) bool {
+	return f.held() > given.held()+grown || f.goroutines+fewer < given.goroutines
 }
 
 // held is what the process has of the system's memory.

@@ -10,3 +10,20 @@ func TestPercent(t *testing.T) {
 		}
 	}
 }
+
+// Memory is left over once the process has grown, or once goroutines have ended that held some.
+func TestOver(t *testing.T) {
+	given := figures{total: 100 << 20, released: 20 << 20, goroutines: 1000}
+	for now, want := range map[figures]bool{
+		given: false,
+		{total: 108 << 20, released: 20 << 20, goroutines: 1000}:   false,
+		{total: 108<<20 + 1, released: 20 << 20, goroutines: 1000}: true,
+		{total: 108<<20 + 1, released: 21 << 20, goroutines: 1000}: false,
+		{total: 90 << 20, released: 20 << 20, goroutines: 900}:     false,
+		{total: 90 << 20, released: 20 << 20, goroutines: 899}:     true,
+	} {
+		if got := now.over(given); got != want {
+			t.Errorf("%+v: %v", now, got)
+		}
+	}
+}
