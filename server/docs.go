@@ -27,8 +27,14 @@ var docsLinks = reference.Links{
 // registered.
 type description struct {
 	generation uint64 // of the event types
-	documents  map[string]reference.Document
+	documents  map[string]taggedDocument
 	reference  reference.Reference // of the current version
+}
+
+// taggedDocument has its entity tags: a document is too large to hash it for each request.
+type taggedDocument struct {
+	reference.Document
+	jsonTag, yamlTag string
 }
 
 // descriptions keeps the latest one. Its zero value is ready to use.
@@ -64,7 +70,7 @@ func (s *Server) description(ctx context.Context) (*description, error) {
 
 // describeWith describes the API in each version.
 func (s *Server) describeWith(types []store.EventType) (*description, error) {
-	d := &description{documents: map[string]reference.Document{}}
+	d := &description{documents: map[string]taggedDocument{}}
 	for _, v := range s.config.versions {
 		document, ok := s.config.documents(v.date)
 		if !ok {
@@ -74,10 +80,10 @@ func (s *Server) describeWith(types []store.EventType) (*description, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.documents[v.date] = document
+		d.documents[v.date] = taggedDocument{document, web.ETag(document.JSON), web.ETag(document.YAML)}
 	}
 	var err error
-	d.reference, err = reference.New(d.documents[s.config.versions[0].date], docsLinks)
+	d.reference, err = reference.New(d.documents[s.config.versions[0].date].Document, docsLinks)
 	return d, err
 }
 
@@ -126,16 +132,16 @@ var (
 var errNoDescription = store.Errorf(store.CodeNotFound, "There is no description of this version.")
 
 func (r *request) describeInJSON() error {
-	return r.describe(web.JSONType, func(d reference.Document) []byte { return d.JSON })
+	return r.describe(web.JSONType, func(d taggedDocument) ([]byte, string) { return d.JSON, d.jsonTag })
 }
 
 func (r *request) describeInYAML() error {
-	return r.describe(reference.YAMLType, func(d reference.Document) []byte { return d.YAML })
+	return r.describe(reference.YAMLType, func(d taggedDocument) ([]byte, string) { return d.YAML, d.yamlTag })
 }
 
 // describe answers with the description of the pinned version. It has that
 // version already, so no change is applied to it.
-func (r *request) describe(contentType string, in func(reference.Document) []byte) error {
+func (r *request) describe(contentType string, in func(taggedDocument) (body []byte, tag string)) error {
 	described, err := r.s.description(r.HTTP.Context())
 	if err != nil {
 		return err
@@ -144,8 +150,9 @@ func (r *request) describe(contentType string, in func(reference.Document) []byt
 	if !ok {
 		return errNoDescription
 	}
-	body, h := in(document), r.W.Header()
+	body, tag := in(document)
+	h := r.W.Header()
 	h["Cache-Control"], h["Vary"] = describedFor, describedVary
-	r.send(r.Tagged(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body}, web.ETag(body)))
+	r.send(r.Tagged(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body}, tag))
 	return nil
 }
