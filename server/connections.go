@@ -13,7 +13,6 @@ import (
 
 	"teamdata/internal/ratelimit"
 	"teamdata/server/clientaddr"
-	"teamdata/server/cork"
 )
 
 // connLimiter counts connections and refuses those beyond the limit before they
@@ -25,7 +24,8 @@ type connLimiter struct {
 	perClient int // connections of one client that is no proxy; 0: no limit
 	log       zerolog.Logger
 	full      func() bool  // nil: never
-	streams   *connLimiter // who may have no more of them gets no connection either; nil: there are none
+	streams   *connLimiter // who may have no more of them gets no connection over TLS either; nil: there are none
+	newcomers newcomers
 
 	mu       sync.Mutex
 	open     int
@@ -39,6 +39,7 @@ func newConnLimiter(c Config) *connLimiter {
 	return &connLimiter{
 		what: "connections", proxies: c.Proxies, log: c.Log,
 		max: c.MaxConns, perClient: c.MaxClientConns, full: c.Full, clients: map[netip.Prefix]int{},
+		newcomers: newcomers{places: map[netip.Prefix]*places{}},
 	}
 }
 
@@ -47,15 +48,11 @@ func (l *connLimiter) acquire(peer netip.Addr) (release func(), ok bool) {
 	client := ratelimit.ClientKey(peer)
 	trusted := l.proxies.Trust(peer)
 	counts := l.perClient > 0 && !trusted
-	busy := l.streams != nil && l.streams.has(client)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.full != nil && l.full():
 		l.logRefusal("--memory-limit is nearly reached")
-		return nil, false
-	case busy:
-		l.logRefusal("the client has as many requests on HTTP/2 open as it may have connections")
 		return nil, false
 	case l.max > 0 && l.open >= l.max:
 		l.logRefusal("--max-conns are open")
@@ -130,7 +127,7 @@ func (l *connLimiter) count(c net.Conn, proxyProtocol bool) net.Conn {
 	if !ok {
 		return nil
 	}
-	counted := &countedConn{Conn: c, release: release}
+	counted := &countedConn{Conn: c, limiter: l, release: release}
 	if proxyProtocol {
 		return throughProxy(counted)
 	}
@@ -200,13 +197,8 @@ func drop(c net.Conn) {
 
 // beneath is the connection of the system beneath ours.
 func beneath(c net.Conn) net.Conn {
-	switch wrapped := c.(type) {
-	case *cork.Conn:
-		return beneath(wrapped.Conn)
-	case *countedConn:
-		return beneath(wrapped.Conn)
-	case proxied:
-		return beneath(wrapped.Raw())
+	if counted := countedOf(c); counted != nil {
+		return counted.Conn
 	}
 	return c
 }
@@ -214,7 +206,9 @@ func beneath(c net.Conn) net.Conn {
 // countedConn is a connection counted until it is closed.
 type countedConn struct {
 	net.Conn
+	limiter *connLimiter
 	release func()
+	settled func() // see newcomers; nil: it is not one of them
 }
 
 // Close closes the connection and stops counting it.

@@ -74,6 +74,10 @@ func (t *tlsListener) hand(c net.Conn, err error) {
 }
 
 func (t *tlsListener) shakeHands(raw net.Conn) {
+	if !enter(t.closed, raw) {
+		drop(raw)
+		return
+	}
 	ctx, cancel := context.WithTimeout(t.closed, t.timeout)
 	defer cancel()
 	c := tls.Server(raw, t.config)

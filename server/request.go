@@ -43,6 +43,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if known := connectionOf(r); known != nil {
 		known.handled.Store(true)
+		defer known.settled()
 	}
 	s.answer(w, r)
 }
@@ -171,6 +172,7 @@ func (r *request) send(a store.Answer) {
 type connection struct {
 	handled *atomic.Bool // of its http1Conn
 	cork    *cork.Conn   // nil: there is none
+	settled func()       // called when an answer was taken
 }
 
 type connectionKey struct{}
@@ -178,12 +180,12 @@ type connectionKey struct{}
 func rememberConn(ctx context.Context, c net.Conn) context.Context {
 	h, ok := c.(handling)
 	if t, secure := c.(*tls.Conn); secure && !ok {
-		return context.WithValue(ctx, streamsKey{}, &streamConn{Conn: t.NetConn()})
+		return context.WithValue(ctx, streamsKey{}, &streamConn{Conn: t.NetConn(), settled: settle(c)})
 	}
 	if !ok {
 		return ctx
 	}
-	return context.WithValue(ctx, connectionKey{}, &connection{h.isHandled(), cork.FromRequestConn(c)})
+	return context.WithValue(ctx, connectionKey{}, &connection{h.isHandled(), cork.FromRequestConn(c), settle(c)})
 }
 
 // connectionOf returns the connection of a request; nil on HTTP/2, where answers

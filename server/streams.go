@@ -16,6 +16,7 @@ type streamConn struct {
 	net.Conn             // below TLS
 	known    atomic.Bool // a key was accepted on it
 	cut      atomic.Bool
+	settled  func() // called when an answer was taken
 }
 
 type streamsKey struct{}
@@ -52,7 +53,10 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	} else {
 		s.answer(w, r)
 	}
-	_ = http.NewResponseController(w).Flush() // waits for what is left of the answer
+	err := http.NewResponseController(w).Flush() // waits for what is left of the answer
+	if err == nil && c != nil && !c.cut.Load() {
+		c.settled()
+	}
 }
 
 // failExpectation answers what net/http answers by itself on HTTP/1.

@@ -63,14 +63,27 @@ func TestHTTP2OpenRequests(t *testing.T) {
 // pipe serves one connection in memory, which its client has begun with a protocol.
 func (env *testEnv) pipe(secure *tls.Config, protocol string) (c h2Conn, end func()) {
 	env.Helper()
+	dial, end := env.pipes(secure)
+	return h2Conn{dial(protocol)}, end
+}
+
+// pipes serves connections in memory.
+func (env *testEnv) pipes(secure *tls.Config) (dial func(protocol string) *tls.Conn, end func()) {
+	env.Helper()
 	l := pipes{make(chan net.Conn), make(chan struct{})}
 	ended := make(chan error)
 	go func() { ended <- env.server.Serve(l, secure) }()
-	client, server := net.Pipe()
-	l.conns <- server
-	c = h2Conn{tls.Client(client, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}})}
-	return c, func() {
-		c.Close()
+	var all []net.Conn
+	dial = func(protocol string) *tls.Conn {
+		client, server := net.Pipe()
+		all = append(all, client)
+		l.conns <- fromLoopback{server}
+		return tls.Client(client, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}})
+	}
+	return dial, func() {
+		for _, c := range all {
+			c.Close()
+		}
 		env.server.http.Close()
 		<-ended
 	}
@@ -124,6 +137,11 @@ func (p pipes) Close() error {
 }
 
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// fromLoopback is a connection in memory whose peer has an address.
+type fromLoopback struct{ net.Conn }
+
+func (fromLoopback) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
 // A connection that waits for its next request is closed after two minutes.
 func TestIdleConnections(t *testing.T) {

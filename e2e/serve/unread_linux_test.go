@@ -25,7 +25,7 @@ import (
 // and an ordinary one goes on beside them. Afterwards the memory goes back to the system.
 func TestUnreadAnswers(t *testing.T) {
 	kit.NotEveryDay(t)
-	for _, row := range []struct{ addresses, most int }{{1, 160}, {10, 400}} {
+	for _, row := range []struct{ addresses, most int }{{1, 100}, {10, 256}} {
 		p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example)
 		a := attack{Process: p}
 		for address := range row.addresses {
@@ -51,7 +51,7 @@ func TestUnreadAnswers(t *testing.T) {
 		slices.Sort(took)
 		a.end()
 		quiet := time.After(15 * time.Second)
-		for rest := time.NewTicker(100 * time.Millisecond); resident(t, p) > 80; <-rest.C {
+		for rest := time.NewTicker(100 * time.Millisecond); resident(t, p) > 64; <-rest.C {
 			select {
 			case <-quiet:
 				t.Errorf("15 s later it has %d MiB", resident(t, p))
@@ -60,10 +60,13 @@ func TestUnreadAnswers(t *testing.T) {
 			}
 			break
 		}
-		slowest := took[len(took)*99/100]
-		t.Logf("%d addresses, %d connections, %d requests: %d MiB at most; of an ordinary client's %d requests one in a hundred took %v or more", row.addresses, a.connections.Load(), a.requests.Load(), peak, len(took), slowest)
+		half, slowest := took[len(took)/2], took[len(took)*99/100]
+		t.Logf("%d addresses, %d connections, %d requests: %d MiB at most; of an ordinary client's %d requests half took %v or more, one in a hundred %v", row.addresses, a.connections.Load(), a.requests.Load(), peak, len(took), half, slowest)
 		if peak > row.most {
 			t.Errorf("more than %d MiB", row.most)
+		}
+		if half > 250*time.Millisecond { // the slowest wait for whatever else the machine does
+			t.Errorf("half of an ordinary client's requests took %v or more", half)
 		}
 		p.StopWell()
 	}

@@ -1,0 +1,123 @@
+package server
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"teamdata/internal/ratelimit"
+	"teamdata/server/cork"
+)
+
+const (
+	// maxNew is how many connections of one client may be new at once.
+	maxNew = 8
+	// newFor is how long a connection stays new if it takes no answer.
+	newFor = time.Second
+	// newTimeout is how long a connection may wait until it may be new. Those that began to
+	// wait together give up one after the other, so that they don't come again all at once.
+	newTimeout = 10 * time.Second
+)
+
+// newcomers bounds how many connections of a client are new at once. A connection is new from
+// its handshake until it has taken an answer, and for a second if it takes none: many clients
+// behind one address hardly wait for each other, and one that comes again and again without
+// taking an answer gets only so many handshakes a second. The others wait, which costs less
+// than to send them away: they would come again at once.
+type newcomers struct {
+	mu     sync.Mutex
+	places map[netip.Prefix]*places
+}
+
+// places are those of one client.
+type places struct {
+	taken chan struct{}
+	users int // connections that are new or wait
+}
+
+// take waits for a place of a client, until ctx ends.
+func (n *newcomers) take(ctx context.Context, client netip.Prefix) (leave func(), ok bool) {
+	n.mu.Lock()
+	p := n.places[client]
+	if p == nil {
+		p = &places{taken: make(chan struct{}, maxNew)}
+		n.places[client] = p
+	}
+	p.users++
+	n.mu.Unlock()
+	select {
+	case p.taken <- struct{}{}:
+		return sync.OnceFunc(func() {
+			<-p.taken
+			n.forget(client, p)
+		}), true
+	case <-ctx.Done():
+		n.forget(client, p)
+		return nil, false
+	}
+}
+
+func (n *newcomers) forget(client netip.Prefix, p *places) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if p.users--; p.users == 0 {
+		delete(n.places, client)
+	}
+}
+
+// enter waits until a connection may shake hands, and reports false if it may not. One that
+// is not counted for its client need not wait.
+func enter(ctx context.Context, c net.Conn) bool {
+	counted := countedOf(c)
+	if counted == nil || counted.limiter.perClient <= 0 {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, newTimeout/2+rand.N(newTimeout/2))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { c.Close() }) // ends the wait for a proxy's header
+	peer := addrOf(c.RemoteAddr())
+	stop()
+	l := counted.limiter
+	if l.proxies.Trust(peer) {
+		return true
+	}
+	client := ratelimit.ClientKey(peer)
+	leave, ok := l.newcomers.take(ctx, client)
+	if !ok {
+		l.refuse("the client has too many new connections that take no answer")
+		return false
+	}
+	time.AfterFunc(newFor, leave)
+	if l.streams != nil && l.streams.has(client) {
+		l.refuse("the client has as many requests on HTTP/2 open as it may have connections")
+		return false
+	}
+	counted.settled = leave
+	return true
+}
+
+// settle returns what to call once a connection has taken an answer.
+func settle(c net.Conn) func() {
+	if counted := countedOf(c); counted != nil && counted.settled != nil {
+		return counted.settled
+	}
+	return func() {}
+}
+
+// countedOf is the counted connection beneath one of ours; nil if there is none.
+func countedOf(c net.Conn) *countedConn {
+	switch wrapped := c.(type) {
+	case *countedConn:
+		return wrapped
+	case *cork.Conn:
+		return countedOf(wrapped.Conn)
+	case proxied:
+		return countedOf(wrapped.Raw())
+	case interface{ NetConn() net.Conn }:
+		return countedOf(wrapped.NetConn())
+	}
+	return nil
+}
