@@ -11,12 +11,12 @@ import (
 )
 
 // newcomersTest runs a test of a server in memory, and in its own time.
-func newcomersTest(t *testing.T, c Config, test func(env *testEnv, dial func(protocol string) *tls.Conn)) {
+func newcomersTest(t *testing.T, c Config, test func(dial func(protocol string) *tls.Conn)) {
 	secure := newTestEnv(t, Config{}).localTLS()
 	synctest.Test(t, func(t *testing.T) {
 		env := newTestEnv(t, c)
 		dial, end := env.pipes(secure)
-		test(env, dial)
+		test(dial)
 		end()
 		time.Sleep(newFor)
 		synctest.Wait()
@@ -26,14 +26,12 @@ func newcomersTest(t *testing.T, c Config, test func(env *testEnv, dial func(pro
 	})
 }
 
-// shake completes handshakes, and returns how long they took.
-func shake(t *testing.T, all ...*tls.Conn) time.Duration {
+// shake completes a handshake, and returns how long it took.
+func shake(t *testing.T, c *tls.Conn) time.Duration {
 	t.Helper()
 	began := time.Now()
-	for _, c := range all {
-		if err := c.Handshake(); err != nil {
-			t.Fatal(err)
-		}
+	if err := c.Handshake(); err != nil {
+		t.Fatal(err)
 	}
 	return time.Since(began)
 }
@@ -42,7 +40,7 @@ func shake(t *testing.T, all ...*tls.Conn) time.Duration {
 // than a second.
 func TestNewConnections(t *testing.T) {
 	for _, protocol := range []string{"http/1.1", "h2"} {
-		newcomersTest(t, Config{MaxClientConns: 100}, func(env *testEnv, dial func(string) *tls.Conn) {
+		newcomersTest(t, Config{MaxClientConns: 100}, func(dial func(string) *tls.Conn) {
 			var asking *tls.Conn
 			for range maxNew {
 				asking = dial(protocol)
@@ -75,7 +73,7 @@ func TestNewConnections(t *testing.T) {
 
 // Who has far too many new connections is not heard with all of them.
 func TestTooManyNewConnections(t *testing.T) {
-	newcomersTest(t, Config{MaxClientConns: 200}, func(env *testEnv, dial func(string) *tls.Conn) {
+	newcomersTest(t, Config{MaxClientConns: 200}, func(dial func(string) *tls.Conn) {
 		var heard atomic.Int64
 		var all sync.WaitGroup
 		for range 20 * maxNew {
@@ -93,6 +91,17 @@ func TestTooManyNewConnections(t *testing.T) {
 		}
 		if n := heard.Load(); n < 5*maxNew || n > 11*maxNew {
 			t.Errorf("%d were heard", n)
+		}
+	})
+}
+
+// The clients of a proxy don't wait for each other.
+func TestNewConnectionsOfAProxy(t *testing.T) {
+	newcomersTest(t, Config{MaxClientConns: 1, Proxies: mustParse(t, "127.0.0.1")}, func(dial func(string) *tls.Conn) {
+		for range 2 * maxNew {
+			if took := shake(t, dial("h2")); took > 0 {
+				t.Errorf("a handshake took %s", took)
+			}
 		}
 	})
 }
