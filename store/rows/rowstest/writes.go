@@ -1,6 +1,7 @@
 package rowstest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,10 +16,13 @@ const (
 	users  = 5
 )
 
+// many are as many tickets as fill some pages of an engine.
+const many = 400
+
 var orgs = []string{"o", "o-", "oo"}
 
 func (h *history) jobID() string  { return fmt.Sprint("j", h.IntN(jobs)) }
-func (h *history) ticket() uint64 { return uint64(h.IntN(12)) }
+func (h *history) ticket() uint64 { return uint64(h.IntN(12) + many*h.IntN(2)) }
 func (h *history) queue() uint64  { return uint64(h.IntN(queues)) << (20 * h.IntN(2)) }
 func (h *history) userKey() []byte {
 	return rows.Pair(nil, orgs[h.IntN(len(orgs))], fmt.Sprint("u", h.IntN(users)))
@@ -57,6 +61,9 @@ func (h *history) user() User {
 func (h *history) write() operation {
 	switch h.IntN(12) {
 	case 0:
+		if h.IntN(8) == 0 {
+			return h.fill()
+		}
 		return operation{"take a ticket", takeTicket}
 	case 1:
 		return drop(h, Tickets, rows.Number(nil, h.ticket()))
@@ -91,6 +98,32 @@ func takeTicket(w *work) (string, error) {
 		return "", err
 	}
 	return fmt.Sprint(n), Tickets.Put(w.Tx, &n)
+}
+
+// fill adds many tickets in a row, and drops some that are. Then it looks for what comes
+// before those, which an engine finds behind pages that this transaction has emptied.
+func (h *history) fill() operation {
+	first := uint64(many * h.IntN(3))
+	from, put := uint64(h.IntN(2*many)), h.IntN(2) == 0
+	to := from + uint64(h.IntN(many))
+	return operation{fmt.Sprintf("tickets from %d on, put: %v, and dropped from %d to %d", first, put, from, to), func(w *work) (string, error) {
+		for n := first; put && n < first+many; n++ {
+			if err := Tickets.Put(w.Tx, &n); err != nil {
+				return "", err
+			}
+		}
+		for n := from; n < to; n++ {
+			key := rows.Number(nil, n)
+			w.dropped[Tickets.Name+string(key)] = true
+			if err := Tickets.Drop(w.Tx, key); err != nil {
+				return "", err
+			}
+		}
+		before := rows.Range{Index: rows.ByKey, Bounds: rows.Bounds{To: rows.Number(nil, to)}, Back: true, Limit: 2}
+		found, err := scan(&Tickets.Kind, before, 0).run(w)
+		last, errLast := w.Last(&Tickets.Kind, rows.ByKey, nil)
+		return fmt.Sprintf("%s, the last is %q", found, last), errors.Join(err, errLast)
+	}}
 }
 
 // put writes a record in one of the ways that a Table has for it.
