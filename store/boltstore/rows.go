@@ -93,10 +93,12 @@ func (t *tx) Gets(k *rows.Kind, keys [][]byte, fn func(i int, value []byte) erro
 	return nil
 }
 
+var errReadOnly = errors.New("a View can't write")
+
 // Write leaves the entries that stay, which costs nothing in a file.
 func (t *tx) Write(k *rows.Kind, r *rows.Row) error {
 	if t.writing == nil {
-		return storageFault(bbolt.ErrTxNotWritable)
+		return storageFault(errReadOnly)
 	}
 	b, was := t.of(k, rows.ByKey), r.Was
 	if !r.New && was == nil {
