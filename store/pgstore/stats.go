@@ -72,7 +72,7 @@ func (s *Store) About() (store.About, error) {
 	about := store.About{Place: s.target.String(), Sealed: s.seal.On(), Now: s.now()}
 	r, err := s.ask(s.life, `SELECT pg_database_size(current_database()), (SELECT schema::bigint FROM meta),
 		(SELECT max(greatest(l.members_at, l.audit_at, (SELECT max(at) FROM members WHERE org_id = o.id), (SELECT max(at) FROM audit_log WHERE org_id = o.id)))
-			FROM orgs o LEFT JOIN org_lists l ON l.org_id = o.id), `+newestIDs)
+			FROM (SELECT convert_from(key, 'UTF8') FROM orgs) o (id) LEFT JOIN org_lists l ON l.org_id = o.id), `+newestIDs)
 	if err != nil {
 		return about, err
 	}
