@@ -29,7 +29,7 @@ func formatMember(tx store.Tx, m store.Member, err error) ([]byte, error) {
 
 func (r *request) listMembers() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
-		page, members, err := store.ListMembers(tx, r.org(), q.After, q.Limit)
+		page, members, err := tx.ListMembers(r.org(), q.After, q.Limit)
 		if err != nil {
 			return page, err
 		}

@@ -61,6 +61,48 @@ type APIKeys interface {
 	PutKeyUse(id string, u KeyUse) error
 }
 
+var apiKeys = rows.Define(&rows.Table[APIKey]{
+	Kind: rows.Kind{Name: "apiKeys", Noun: "API key"},
+	Key:  func(dst []byte, k *APIKey) []byte { return append(dst, k.ID...) },
+	Fields: func(c *rows.Codec, k *APIKey) {
+		c.Text(&k.ID)
+		c.Text(&k.OrgID)
+		c.Text(&k.Name)
+		c.Hash((*[32]byte)(&k.SecretHash))
+		rows.Small(c, &k.Scopes)
+		c.Text(&k.CreatedBy)
+		c.Time(&k.CreatedAt)
+		c.Time(&k.ExpiresAt)
+		c.Time(&k.RevokedAt)
+	},
+	By: []rows.By[APIKey]{{
+		Index: rows.Index{Name: "apiKeyList", Record: rows.Behind},
+		Key:   func(dst []byte, k *APIKey) []byte { return rows.Pair(dst, k.OrgID, k.ID) },
+	}},
+})
+
+func (t Nouns) APIKey(id string) (APIKey, error) { return find(apiKeys, t, t.Text(id)) }
+
+func (t Nouns) APIKeys(orgID, after string, limit int) ([]APIKey, error) {
+	return list(apiKeys, t, 0, rows.Below(orgID, after), limit)
+}
+
+func (t Nouns) PutAPIKey(k APIKey) error {
+	t.Changed().Touched = true
+	return apiKeys.Put(t.Tx, &k)
+}
+
+func (t Nouns) DeleteAPIKey(id string) error {
+	if _, err := t.APIKey(id); err != nil {
+		return err
+	}
+	t.Changed().Touched = true
+	if err := keyUse.Drop(t.Tx, t.Text(id)); err != nil {
+		return err
+	}
+	return apiKeys.Drop(t.Tx, t.Text(id))
+}
+
 // KeyUse is the recorded use of a key, about a minute behind. No Access depends
 // on it.
 type KeyUse struct {
@@ -78,6 +120,13 @@ var keyUse = rows.Define(&rows.Table[usedKey]{
 	Key:      func(dst []byte, u *usedKey) []byte { return append(dst, u.id...) },
 	Fields:   func(c *rows.Codec, u *usedKey) { c.Time(&u.LastUsedAt) },
 	Complete: func(key []byte, u *usedKey) { u.id = string(key) },
+	Checks: func(c *rows.Checker, key []byte, u *usedKey) {
+		c.Look(&apiKeys.Kind, key, func(value []byte) {
+			if value == nil {
+				c.Fault("keyUse %q: there is no such key", u.id)
+			}
+		})
+	},
 })
 
 func (t Nouns) KeyUse(id string) (KeyUse, error) {

@@ -1,8 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // AuditEntry is one line of an org's audit log.
@@ -28,6 +32,54 @@ type AuditLog interface {
 	// DropAuditLog drops up to limit entries of a removed org, oldest first, and
 	// returns how many it dropped.
 	DropAuditLog(orgID string, limit int) (int, error)
+}
+
+// auditItem is an entry of an audit log as it is kept: at its position, as a page sends it.
+type auditItem struct {
+	orgID string
+	at    Cursor
+	item  []byte
+}
+
+var auditItems = rows.Define(&rows.Table[auditItem]{
+	Kind:     rows.Kind{Name: "auditLog", Noun: "audit entry"},
+	Key:      func(dst []byte, a *auditItem) []byte { return position(dst, a.orgID, a.at) },
+	Fields:   func(c *rows.Codec, a *auditItem) { c.Rest(&a.item) },
+	Complete: completeAuditItem,
+	Checks: func(c *rows.Checker, key []byte, a *auditItem) {
+		if !json.Valid(a.item) {
+			c.Fault("auditLog %q: the item is not JSON", key)
+		}
+	},
+})
+
+func completeAuditItem(key []byte, a *auditItem) {
+	if org, rest, ok := bytes.Cut(key, []byte{0}); ok && len(rest) >= 8 {
+		a.orgID, a.at = string(org), positionOf(string(org), key)
+	}
+}
+
+var auditLog = orgList{&auditItems.Kind, rows.ByKey}
+
+func (t Nouns) AppendAudit(e AuditEntry) (AuditEntry, error) {
+	if err := t.place(auditLog, e.OrgID, PrefixAudit, Cursor{}, &e.ID, &e.CreatedAt); err != nil {
+		return AuditEntry{}, err
+	}
+	item := e.AppendJSON(make([]byte, 0, 192))
+	return e, auditItems.Insert(t.Tx, &auditItem{e.OrgID, CursorOf(e.CreatedAt, e.ID), item})
+}
+
+func (t Nouns) AuditPage(orgID string, at Cursor, limit int, dst []byte) (Page, error) {
+	return t.page(auditLog, orgID, rows.Range{Bounds: after(orgID, at), Limit: limit}, dst)
+}
+
+func (t Nouns) AuditPageBefore(orgID string, at Cursor, limit int, dst []byte) (Page, error) {
+	return t.page(auditLog, orgID, rows.Range{Bounds: before(orgID, at), Back: true, Limit: limit}, dst)
+}
+
+func (t Nouns) DropAuditLog(orgID string, limit int) (int, error) {
+	n, err := auditItems.DropFirst(t.Tx, rows.Below(orgID, ""), limit)
+	return n, stored(err)
 }
 
 // AppendJSON appends the entry as the API shows it.

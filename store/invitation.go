@@ -52,7 +52,7 @@ func CheckInvited(ctx context.Context, s Store, orgID, email string) error {
 	const step = 1000
 	for after, more := (Cursor{}), email != ""; more; {
 		err := s.View(ctx, func(tx Tx) error {
-			page, members, err := ListMembers(tx, orgID, after, step)
+			page, members, err := tx.ListMembers(orgID, after, step)
 			if err != nil {
 				return err
 			}

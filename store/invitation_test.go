@@ -113,7 +113,7 @@ func TestCheckGivesRole(t *testing.T) {
 func (s *subject) memberWith(email string) (found store.Member) {
 	s.Helper()
 	s.Read(func(tx store.Tx) error {
-		_, members, err := store.ListMembers(tx, acme, store.Cursor{}, 100)
+		_, members, err := tx.ListMembers(acme, store.Cursor{}, 100)
 		for _, m := range members {
 			if m.Email == email {
 				found = m

@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -49,6 +48,9 @@ type Members interface {
 	// MemberPage reads up to limit members after a cursor and appends the items
 	// to dst.
 	MemberPage(orgID string, after Cursor, limit int, dst []byte) (Page, error)
+	// ListMembers reads up to limit complete members after a cursor; MemberPage has
+	// only the fields of the API. The page's Items are empty.
+	ListMembers(orgID string, after Cursor, limit int) (Page, []Member, error)
 }
 
 // Manages reports whether the member may manage keys and endpoints.
@@ -264,27 +266,6 @@ func findMember(tx Members, orgID, userID string) (Member, error) {
 		return m, Errorf(CodeNotFound, "The org has no such member.")
 	}
 	return m, err
-}
-
-// ListMembers reads up to limit complete members after a cursor; MemberPage has
-// only the fields of the API. The page's Items are empty.
-func ListMembers(tx Members, orgID string, after Cursor, limit int) (Page, []Member, error) {
-	page, err := tx.MemberPage(orgID, after, limit, []byte{'['})
-	if err != nil {
-		return page, nil, err
-	}
-	var listed []struct{ UserID string }
-	if err := json.Unmarshal(append(page.Items, ']'), &listed); err != nil {
-		return page, nil, err
-	}
-	page.Items = nil
-	members := make([]Member, len(listed))
-	for i := range listed {
-		if members[i], err = tx.Member(orgID, listed[i].UserID); err != nil {
-			return page, nil, err
-		}
-	}
-	return page, members, nil
 }
 
 func memberEvent(failed error, tx Tx, actorID, event string, m Member) error {

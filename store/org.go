@@ -122,6 +122,9 @@ func (t Nouns) RemovedOrgs(limit int) ([]string, error) {
 }
 
 func (t Nouns) ForgetOrg(id string) error {
+	if err := lastRemoved.Drop(t.Tx, t.Text(id)); err != nil {
+		return err
+	}
 	if err := instructions.Drop(t.Tx, t.Text(id)); err != nil {
 		return err
 	}

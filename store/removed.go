@@ -77,7 +77,7 @@ func (w *sweep) nextRemoved() (id string) {
 
 // dropMembers drops members of an org, and the accounts of those who may see no other.
 func dropMembers(tx Tx, orgID string, limit int) (int, error) {
-	_, members, err := ListMembers(tx, orgID, Cursor{}, limit)
+	_, members, err := tx.ListMembers(orgID, Cursor{}, limit)
 	for _, m := range members {
 		if err == nil {
 			err = tx.DeleteMember(orgID, m.UserID)

@@ -63,7 +63,7 @@ func (r *request) listMembers() error {
 
 func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (err error) {
 	read := func(after store.Cursor, limit int) ([]store.Member, error) {
-		_, members, err := store.ListMembers(tx, r.org.ID, after, limit)
+		_, members, err := tx.ListMembers(r.org.ID, after, limit)
 		return members, err
 	}
 	at := func(m store.Member) store.Cursor { return store.CursorOf(m.CreatedAt, m.ID) }

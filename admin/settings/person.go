@@ -80,7 +80,7 @@ func (r *request) memberBy(tx store.Tx, id string) (store.Member, error) {
 		return store.Member{}, errNoPage
 	}
 	for _, before := range []store.Cursor{{Ms: ms, ID: id[:len(id)-1]}, {Ms: ms - 2, ID: "~"}} {
-		_, members, err := store.ListMembers(tx, r.org.ID, before, maxSameTime)
+		_, members, err := tx.ListMembers(r.org.ID, before, maxSameTime)
 		i := slices.IndexFunc(members, func(m store.Member) bool { return m.ID == id })
 		if err != nil {
 			return store.Member{}, err

@@ -60,7 +60,7 @@ func (m *moment) readLists(tx store.Tx) error {
 	for _, item := range items {
 		m.log = append(m.log, string(item))
 	}
-	_, members, merr := store.ListMembers(tx, "org_acme", store.Cursor{}, all)
+	_, members, merr := tx.ListMembers("org_acme", store.Cursor{}, all)
 	for _, one := range members {
 		m.members = append(m.members, one.ID)
 	}

@@ -1,7 +1,6 @@
 package boltstore
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -77,7 +76,6 @@ func eachIn(bolt *bbolt.Tx, name []byte, fn each) error {
 
 // dumps are the kinds that are not simply what the bucket of that name holds.
 var dumps = map[store.Kind]func(*bbolt.Tx, each) error{
-	store.KindLastRemoved:    dumpLastRemoved,
 	store.KindEndpointNumber: dumpEndpointNumber,
 	store.KindEvent:          dumpEvents,
 	store.KindDelivery:       dumpDeliveries,
@@ -91,17 +89,6 @@ var dumps = map[store.Kind]func(*bbolt.Tx, each) error{
 		})
 	},
 	store.KindIdempotency: dumpIdempotency,
-}
-
-// dumpLastRemoved leaves out those that another member follows by now, or has again.
-func dumpLastRemoved(bolt *bbolt.Tx, fn each) error {
-	list := bolt.Bucket(bucketMemberList).Cursor()
-	return eachIn(bolt, bucketLastRemoved, func(org, position []byte) error {
-		if last := lastBefore(list, orgKey(string(org), ""), orgEnd(string(org))); bytes.Compare(last, position) >= 0 {
-			return nil
-		}
-		return fn(org, position)
-	})
 }
 
 func dumpEndpointNumber(bolt *bbolt.Tx, fn each) error {

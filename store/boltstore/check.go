@@ -101,10 +101,6 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string), step func()) {
 	if err := c.rows(rowKinds); err != nil {
 		found(err.Error())
 	}
-	c.members()
-	c.auditLog()
-	c.lastRemoved()
-	c.apiKeys()
 	c.endpoints()
 	c.events()
 	c.deliveries()

@@ -158,7 +158,7 @@ func (f *fixture) findNumbered() map[string]bool {
 		t := newTx(f.Store, bolt, nil)
 		t.now = f.now()
 		c := checker{bolt: bolt}
-		entries := c.each(bucketAuditLog, func(_, item []byte) {
+		entries := c.each([]byte("auditLog"), func(_, item []byte) {
 			number := targetOf(f, item)
 			found[number] = true
 			r, err := t.IdempotencyRecord(testOrg, number)

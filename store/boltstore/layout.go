@@ -16,24 +16,6 @@ var (
 	// bucketMeta: "schema" → schema version as a number; "seal" → sealCheck,
 	// sealed, if the file is sealed.
 	bucketMeta = []byte("meta")
-	// bucketMembers: org id, 0, user id → member record.
-	bucketMembers = []byte("members")
-	// bucketManagers: org id, 0, user id → role; the managing members.
-	bucketManagers = []byte("managers")
-	// bucketVisibleOrgs: user id, 0, org id → nothing; the members who may
-	// see the settings page, by user.
-	bucketVisibleOrgs = []byte("visibleOrgs")
-	// bucketMemberList: org id, 0, createdAt ms, member id → the item's JSON.
-	bucketMemberList = []byte("memberList")
-	// bucketLastRemoved: org id → key in bucketMemberList of the last member, if
-	// that was removed. New members still follow it.
-	bucketLastRemoved = []byte("lastRemoved")
-	// bucketAuditLog: org id, 0, createdAt ms, entry id → the item's JSON.
-	bucketAuditLog = []byte("auditLog")
-	// bucketAPIKeys: key id → API key record.
-	bucketAPIKeys = []byte("apiKeys")
-	// bucketAPIKeyList: org id, 0, key id → nothing; the keys of each org.
-	bucketAPIKeyList = []byte("apiKeyList")
 	// bucketEndpoints: org id, 0, endpoint id → endpoint record. The bucket's
 	// sequence is the last endpoint number given.
 	bucketEndpoints = []byte("endpoints")
@@ -67,9 +49,7 @@ var (
 
 // buckets are all that a file has.
 var buckets = append([][]byte{
-	bucketMeta, bucketMembers, bucketManagers, bucketVisibleOrgs, bucketMemberList,
-	bucketLastRemoved, bucketAuditLog, bucketAPIKeys, bucketAPIKeyList,
-	bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints,
+	bucketMeta, bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints,
 	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketDeliveryCounts,
 	bucketIdempotency,
 }, allRowBuckets()...)
@@ -80,26 +60,10 @@ var (
 	keySeal   = []byte("seal")
 )
 
-// orgKey is org id, 0, rest. The range of an org runs from orgKey(org, "") to
-// orgEnd(org).
+// orgKey is org id, 0, rest.
 func orgKey(orgID, rest string) []byte {
 	key := make([]byte, 0, len(orgID)+1+len(rest))
 	return append(append(append(key, orgID...), 0), rest...)
-}
-
-func orgEnd(orgID string) []byte { return append([]byte(orgID), 1) }
-
-// listKey is the key of an item in a list: org id, 0, ms, item id.
-func listKey(orgID string, c store.Cursor) []byte {
-	key := make([]byte, 0, len(orgID)+1+8+len(c.ID))
-	key = append(append(key, orgID...), 0)
-	return append(binary.BigEndian.AppendUint64(key, c.Ms), c.ID...)
-}
-
-// cursorOf reads the position back from a list key of the org.
-func cursorOf(orgID string, key []byte) store.Cursor {
-	rest := key[len(orgID)+1:]
-	return store.Cursor{Ms: binary.BigEndian.Uint64(rest), ID: string(rest[8:])}
 }
 
 // placeKey is the key of a delivery in one of its endpoint's lists: endpoint

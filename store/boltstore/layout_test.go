@@ -26,39 +26,6 @@ var cursors = []store.Cursor{
 	{Ms: math.MaxUint64, ID: strings.Repeat("\xff", 64)},
 }
 
-func TestListKeys(t *testing.T) {
-	var keys [][]byte
-	for i, c := range cursors {
-		key := listKey("org_1", c)
-		if back := cursorOf("org_1", key); back != c {
-			t.Errorf("%v is read back as %v", c, back)
-		}
-		if i > 0 && c.Compare(cursors[i-1]) <= 0 {
-			t.Errorf("%v does not follow %v", c, cursors[i-1])
-		}
-		keys = append(keys, key)
-	}
-	if !slices.IsSortedFunc(keys, bytes.Compare) {
-		t.Error("the order of the keys is not that of the cursors")
-	}
-}
-
-// TestOrgRanges: all keys of an org, and no other's, lie between its bounds.
-func TestOrgRanges(t *testing.T) {
-	orgs := []string{"a", "a-", "a0", "aa", "b"} // each id a prefix of another, and what sorts around it
-	for _, org := range orgs {
-		for _, other := range orgs {
-			for _, c := range cursors {
-				key := listKey(other, c)
-				within := bytes.Compare(key, orgKey(org, "")) >= 0 && bytes.Compare(key, orgEnd(org)) < 0
-				if within != (org == other) || within != bytes.HasPrefix(key, orgKey(org, "")) {
-					t.Errorf("%v of %s within the range of %s: %v", c, other, org, within)
-				}
-			}
-		}
-	}
-}
-
 func TestPlaceKeys(t *testing.T) {
 	var keys [][]byte
 	for _, endpoint := range []uint64{0, 1, 255, 256, 1 << 40, math.MaxUint64} {

@@ -1,10 +1,12 @@
 package boltstore
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
 	"teamdata/store"
+	"teamdata/store/rows"
 )
 
 // TestLastBeforeWhatWasDeleted: the end of a list is found in a commit that has deleted
@@ -13,24 +15,25 @@ func TestLastBeforeWhatWasDeleted(t *testing.T) {
 	f := newFixture(t, Options{NoSync: true})
 	const n = 1000
 	keyOf := func(org string, i int) []byte {
-		return listKey(org, store.Cursor{Ms: uint64(i), ID: fmt.Sprintf("aud_%04d", i)})
+		return append(rows.Number(rows.Part(nil, org), uint64(i)), fmt.Sprintf("aud_%04d", i)...)
 	}
 	f.update(func(u store.Tx) error {
 		for _, org := range []string{"org_a", "org_b", "org_c"} {
 			for i := range n {
-				must(t, u.(*tx).insert(u.(*tx).bucket(bucketAuditLog), keyOf(org, i), []byte("{}")))
+				must(t, u.(*tx).insert(u.(*tx).bucket([]byte("auditLog")), keyOf(org, i), []byte("{}")))
 			}
 		}
 		return nil
 	})
 	f.update(func(u store.Tx) error {
-		b := u.(*tx).bucket(bucketAuditLog)
+		b := u.(*tx).bucket([]byte("auditLog"))
 		for i := range n {
 			must(t, u.(*tx).delete(b, keyOf("org_b", i)))
 		}
-		for org, want := range map[string]uint64{"org_a": n - 1, "org_b": 0, "org_c": n - 1} {
-			if last := u.(*tx).lastPosition(b, org); last.Ms != want {
-				t.Errorf("the last position of %s is %v", org, last)
+		for org, want := range map[string][]byte{"org_a": keyOf("org_a", n-1), "org_b": nil, "org_c": keyOf("org_c", n-1)} {
+			last, err := u.(*tx).Last(rowKind("auditLog"), rows.ByKey, rows.Part(nil, org))
+			if must(t, err); !bytes.Equal(last, want) {
+				t.Errorf("the last key of %s is %q", org, last)
 			}
 		}
 		return nil

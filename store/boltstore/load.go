@@ -102,38 +102,10 @@ func (l *loader) sets(entries ...[]byte) error {
 
 // loads are the kinds with more to write than the record into the bucket of that name.
 var loads = map[store.Kind]func(l *loader, key, record []byte) error{
-	store.KindMember:         loadMember,
-	store.KindAPIKey:         loadAPIKey,
 	store.KindEndpointNumber: loadEndpointNumber,
 	store.KindEndpoint:       loadEndpoint,
 	store.KindDelivery:       loadDelivery,
 	store.KindIdempotency:    loadIdempotency,
-}
-
-func loadMember(l *loader, key, record []byte) error {
-	m, err := rows.Decode(record, codec.Member)
-	if err != nil {
-		return err
-	}
-	if m.Manages() {
-		if err := l.sets(bucketManagers, key, []byte(m.Role)); err != nil {
-			return err
-		}
-	}
-	if m.MaySee() {
-		if err := l.sets(bucketVisibleOrgs, orgKey(m.UserID, m.OrgID), []byte{}); err != nil {
-			return err
-		}
-	}
-	return l.sets(bucketMembers, key, record, bucketMemberList, listKey(m.OrgID, store.CursorOf(m.CreatedAt, m.ID)), m.AppendJSON(nil))
-}
-
-func loadAPIKey(l *loader, key, record []byte) error {
-	k, err := rows.Decode(record, codec.APIKey)
-	if err != nil {
-		return err
-	}
-	return l.sets(bucketAPIKeys, key, record, bucketAPIKeyList, orgKey(k.OrgID, k.ID), []byte{})
 }
 
 func loadEndpointNumber(l *loader, _, last []byte) error {

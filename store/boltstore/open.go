@@ -168,7 +168,7 @@ func ours(bolt *bbolt.Tx) bool {
 func unknownSchema(db *bbolt.DB, found uint64) error {
 	unreleased := false
 	_ = db.View(func(bolt *bbolt.Tx) error {
-		unreleased = bolt.Bucket(bucketManagers) != nil && bolt.Bucket(bucketVisibleOrgs) == nil
+		unreleased = bolt.Bucket([]byte("managers")) != nil && bolt.Bucket([]byte("visibleOrgs")) == nil
 		return nil
 	})
 	if unreleased {

@@ -78,7 +78,7 @@ func TestOpenRefuses(t *testing.T) {
 				must(t, err)
 				must(t, s.Close())
 				spoilMeta(t, path, func(b *bbolt.Bucket) error {
-					must(t, b.Tx().DeleteBucket(bucketVisibleOrgs))
+					must(t, b.Tx().DeleteBucket([]byte("visibleOrgs")))
 					return b.Put(keySchema, numberKey(4))
 				})
 			},

@@ -67,7 +67,7 @@ func TestRestoreRefuses(t *testing.T) {
 	spoiled := writeCopy(t, backup)
 	db, err := bbolt.Open(spoiled, boltfile.Mode, nil)
 	must(t, err)
-	must(t, db.Update(func(tx *bbolt.Tx) error { return lose(tx.Bucket(bucketMembers)) }))
+	must(t, db.Update(func(tx *bbolt.Tx) error { return lose(tx.Bucket([]byte("members"))) }))
 	must(t, db.Close())
 	writeFile(t, at("torn"), torn(backup))
 	writeFile(t, at("short"), backup[:3*os.Getpagesize()])
@@ -84,7 +84,7 @@ func TestRestoreRefuses(t *testing.T) {
 		at("foreign"): "not one of teamdata",
 		at("newer"):   "newer teamdata",
 		at(".."):      "is a folder",
-		spoiled:       "memberList: items: ",
+		spoiled:       "memberList: entries: ",
 	} {
 		path := writeCopy(t, old)
 		if _, err := Restore(bg, from, path, someTime); err == nil {

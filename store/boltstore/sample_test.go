@@ -49,9 +49,9 @@ var (
 var kinds = []kind{
 	kindOf([]byte("orgs"), codec.Org),
 	kindOf([]byte("plans"), codec.Plan),
-	kindOf(bucketMembers, codec.Member),
+	kindOf([]byte("members"), codec.Member),
 	kindOf([]byte("instructions"), codec.Instructions),
-	kindOf(bucketAPIKeys, codec.APIKey),
+	kindOf([]byte("apiKeys"), codec.APIKey),
 	kindOf([]byte("keyUse"), codec.KeyUse),
 	kindOf(bucketEndpoints, codec.Endpoint),
 	kindOf(bucketEvents, codec.Event),

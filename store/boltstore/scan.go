@@ -30,7 +30,16 @@ func (w *walk) first() (key, value []byte) {
 	return w.within(w.Cursor.Last())
 }
 
-func (w *walk) next(key []byte) (_, value []byte) { return w.within(w.step(key)) }
+func (w *walk) next(key []byte) (_, value []byte) {
+	if w.Back || w.Bare {
+		return w.within(w.step(key))
+	}
+	// Pages are read so, most of the time.
+	if key, value = w.Next(); w.To != nil && bytes.Compare(key, w.To) >= 0 {
+		return nil, nil
+	}
+	return key, value
+}
 
 func (w *walk) step(key []byte) (_, value []byte) {
 	if w.Back {
@@ -163,24 +172,20 @@ func (t *tx) Merge(k *rows.Kind, ranges []rows.Range, skip, limit int, fn func(i
 }
 
 func (t *tx) Join(k *rows.Kind, r rows.Range, dst []byte) (j rows.Joined, err error) {
-	j.Bytes = dst
 	b := t.of(k, r.Index)
 	if b == nil {
-		return j, nil
+		return rows.Joined{Bytes: dst}, nil
 	}
-	w := walk{b.Cursor(), r}
-	for key, value := w.first(); key != nil; key, value = w.next(key) {
-		if r.Limit > 0 && j.Count == r.Limit {
-			j.More = true
-			break
-		}
-		if j.Count > 0 {
+	var last []byte
+	w, n := walk{b.Cursor(), r}, 0
+	key, value := w.first()
+	for ; key != nil && (n < r.Limit || r.Limit == 0); key, value = w.next(key) {
+		if n > 0 {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, value...)
-		j.Last = key
-		j.Count++
+		last = key
+		n++
 	}
-	j.Bytes = dst
-	return j, nil
+	return rows.Joined{Bytes: dst, Count: n, Last: last, More: key != nil}, nil
 }

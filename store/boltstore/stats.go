@@ -37,9 +37,10 @@ func (s *Store) About() (store.About, error) {
 		return store.About{}, err
 	}
 	about := store.About{Place: s.Path(), Size: size, Schema: int(schemaVersion()), Sealed: s.seal.On()}
-	err = s.view(func(t *tx) error {
-		about.Newest, about.Now = t.newest(), t.now
-		return nil
+	err = s.view(func(t *tx) (err error) {
+		about.Now = t.now
+		about.Newest, err = t.newest()
+		return err
 	})
 	return about, err
 }

@@ -12,16 +12,19 @@ import (
 // ahead is what the updates of a group name, to be locked and read before they run.
 type ahead struct {
 	store.Scope
-	fenced                             []uint64 // endpoints whose outcomes are written
-	claimed                            []string // deliveries that have those outcomes
-	read                               []string // those of Orgs of which outcomes are not all
-	orgKeys, keys, orgMembers, members []string // pairs of idempotency keys, and of members
+	fenced        []uint64 // endpoints whose outcomes are written
+	claimed       []string // deliveries that have those outcomes
+	read          []string // those of Orgs of which outcomes are not all
+	orgKeys, keys []string // pairs, of idempotency keys
+	members       [][]byte // their keys
 }
 
-// The kinds that are read ahead besides orgs: plans are few, and read whole.
+// What else is read ahead: of plans there are few, and all are read.
 var (
-	plans    = kindTable("plans")
-	accounts = kindTable("accounts")
+	plans       = kindTable("plans")
+	accounts    = kindTable("accounts")
+	members     = kindTable("members")
+	lastRemoved = kindTable("lastRemoved")
 )
 
 // aheadOf is what a group names. A claimed delivery is taken as it was claimed, which the
@@ -41,7 +44,7 @@ func aheadOf(group []*engine.Update, reread bool) (a ahead) {
 		}
 		for _, org := range u.Scope.Orgs {
 			for _, user := range u.Scope.Users {
-				a.orgMembers, a.members = append(a.orgMembers, org), append(a.members, user)
+				a.members = append(a.members, rows.Pair(nil, org, user))
 			}
 		}
 	}
@@ -57,16 +60,18 @@ func aheadOf(group []*engine.Update, reread bool) (a ahead) {
 	return a
 }
 
-// users are locked by their rows, which have nothing else.
-var users = define("users", 1, text("id"))
+// Orgs and users are locked by rows that have nothing else.
+var (
+	lockedOrgs = define("org_lists", 1, text("org_id"))
+	users      = define("users", 1, text("id"))
+)
 
-// locks are the queries that lock what is named, in order: orgs by their rows of orgLists,
-// which they read. found counts the rows that are there. With All
-// everything is locked, and they only read.
+// locks are the queries that lock what is named, in order. found counts the rows that are
+// there. With All everything is locked, and they only read.
 func (a *ahead) locks(o *overlay, found *int) (queries []query) {
 	if a.All {
 		return []query{
-			o.load(orgLists, "org_id = ANY($1)", a.Orgs),
+			o.load(lockedOrgs, "org_id = ANY($1)", a.Orgs),
 			o.follow(sqlLastID),
 		}
 	}
@@ -79,7 +84,7 @@ func (a *ahead) locks(o *overlay, found *int) (queries []query) {
 		return q
 	}
 	if len(a.Orgs) > 0 {
-		queries = append(queries, count(o.load(orgLists, "org_id = ANY($1) ORDER BY org_id FOR UPDATE", a.Orgs)))
+		queries = append(queries, count(o.load(lockedOrgs, "org_id = ANY($1) ORDER BY org_id FOR UPDATE", a.Orgs)))
 	}
 	if len(a.Users) > 0 {
 		queries = append(queries, count(o.load(users, "id = ANY($1) ORDER BY id FOR UPDATE", a.Users)))
@@ -115,7 +120,8 @@ func (a *ahead) reads(o *overlay) (queries []query) {
 			o.load(orgs, "key = ANY($1)", keysOf(a.read)),
 			o.load(webhooks.table, "org_id = ANY($1) ORDER BY org_id, id", a.read),
 			o.load(plans, "true"),
-			o.loadPositions(a.read))
+			o.load(lastRemoved, "key = ANY($1)", keysOf(a.read)),
+			o.loadLasts(orgLists, a.parts()))
 	}
 	if len(a.keys) > 0 {
 		queries = append(queries, o.load(idempotency.table, "(org_id, key) IN (SELECT * FROM unnest($1::text[], $2::text[])) ORDER BY first_use DESC", a.orgKeys, a.keys))
@@ -124,7 +130,7 @@ func (a *ahead) reads(o *overlay) (queries []query) {
 		queries = append(queries, o.load(accounts, "key = ANY($1)", keysOf(a.Users)))
 	}
 	if len(a.members) > 0 {
-		queries = append(queries, o.load(members.table, "(org_id, user_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))", a.orgMembers, a.members))
+		queries = append(queries, o.load(members, "key = ANY($1)", a.members))
 	}
 	if len(a.Deliveries) > 0 {
 		queries = append(queries, o.load(deliveries.table, "id = ANY($1)", a.Deliveries))
@@ -163,13 +169,12 @@ func (o *overlay) loadAll(t *table, sql string, args ...any) query {
 // absent notes that what was named and not found is not there.
 func (a *ahead) absent(o *overlay) {
 	o.absent(orgs, keysOf(a.read))
+	o.absent(lastRemoved, keysOf(a.read))
 	for i, key := range a.keys {
 		o.loaded(idempotency.table, row{plain(a.orgKeys[i]), plain(key)}, nil)
 	}
 	o.absent(accounts, keysOf(a.Users))
-	for i, id := range a.members {
-		o.loaded(members.table, row{plain(a.orgMembers[i]), plain(id)}, nil)
-	}
+	o.absent(members, a.members)
 	for _, id := range a.Deliveries {
 		o.loaded(deliveries.table, row{plain(id)}, nil)
 	}
@@ -193,6 +198,14 @@ func keysOf(ids []string) (keys [][]byte) {
 		keys = append(keys, []byte(id))
 	}
 	return keys
+}
+
+// parts are the prefixes of the keys in lists of the orgs.
+func (a *ahead) parts() (prefixes [][]byte) {
+	for _, id := range a.read {
+		prefixes = append(prefixes, rows.Part(nil, id))
+	}
+	return prefixes
 }
 
 // endpoints puts those that were read into the order of their orgs.

@@ -26,10 +26,6 @@ type carriedKind struct {
 // carriedKinds are made with their first use.
 var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 	kinds := map[store.Kind]*carriedKind{
-		store.KindMember:           members.carried(),
-		store.KindAudit:            auditLog.carried(),
-		store.KindLastRemoved:      lastRemoved,
-		store.KindAPIKey:           apiKeys.carried(),
 		store.KindEndpointNumber:   {query: "SELECT int8send(last_value) FROM endpoint_numbers WHERE is_called"},
 		store.KindEndpoint:         webhooks.carried(),
 		store.KindRemovedEndpoint:  removedEndpoints.carried(),
@@ -100,21 +96,6 @@ func recoded[T any](fields func(*rows.Codec, *T)) func([]byte) ([]byte, error) {
 		record, err := rows.Decode(kept, fields)
 		return rows.Encode(fields, record), err
 	}
-}
-
-// lastRemoved are the positions of orgLists that are beyond the last member.
-var lastRemoved = &carriedKind{
-	key: []column{text("org_id")}, table: orgLists.name, columns: "org_id, members_at, members_id",
-	query: `SELECT org_id, convert_to(org_id, 'UTF8') || '\x00' || int8send(members_at) || convert_to(members_id, 'UTF8') FROM org_lists l
-		WHERE members_at > 0 AND NOT EXISTS (SELECT FROM members m WHERE m.org_id = l.org_id AND (m.at, m.id) >= (l.members_at, l.members_id))
-		ORDER BY org_id`,
-	values: func(_ *rows.Tx, _, record []byte) (row, error) {
-		_, position, _ := bytes.Cut(record, []byte{0})
-		if len(position) < 8 {
-			return nil, rows.ErrRecord
-		}
-		return row{position[:8], position[8:]}, nil
-	},
 }
 
 var carriedCounts = &carriedKind{

@@ -175,7 +175,7 @@ func (w *whole) awaitNodes(ctx context.Context) error {
 // mustBeEmpty refuses a database with records of any kind.
 func (w *whole) mustBeEmpty(ctx context.Context) error {
 	for _, t := range keptTables() {
-		if t == orgLists || t == users { // they are only there to be locked
+		if t == lockedOrgs || t == users { // they are only there to be locked
 			continue
 		}
 		rows, err := w.rows(ctx, newQuery("SELECT 1::bigint FROM "+t.name+" LIMIT 1"))

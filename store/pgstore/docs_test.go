@@ -1,13 +1,16 @@
 package pgstore
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
+	"teamdata/store"
 )
 
 // docs are the blocks below a heading of docs/postgresql.md.
@@ -54,5 +57,34 @@ func TestDocs(t *testing.T) {
 	}
 	if got, want := contents(t, restored), contents(t, server.URL("teamdata", "teamdata")); got != want {
 		t.Errorf("restored is %s, not %s", got, want)
+	}
+}
+
+// The views of docs/postgresql.md show members and the audit log in columns, whatever their
+// texts are, to a role that sees nothing else.
+func TestReportViews(t *testing.T) {
+	server := postgres.Start(t)
+	database := server.Database(t)
+	s := opened(t, database)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+	kit.Must(t, s.Update(bg, store.All, func(r store.Tx) error {
+		_, errMember := r.AppendMember(store.Member{OrgID: "org_1", ID: "mem_1", UserID: "usr_1", Role: "röle \"\\u0000", CreatedAt: at})
+		_, errAudit := r.AppendAudit(store.AuditEntry{OrgID: "org_1", ID: "aud_1", ActorID: "a\x00\\\x00\\\\u0000", Action: "org.seen", CreatedAt: at})
+		_, errOperator := r.AppendAudit(store.AuditEntry{ID: "aud_2", Action: "é", TargetID: "t", CreatedAt: at})
+		return errors.Join(errMember, errAudit, errOperator)
+	}))
+	kit.Must(t, s.Close())
+	postgres.Exec(t, server.URL("postgres", postgres.Name(t, database)), docs(t, "Rights")[2])
+	auditor := server.URL("auditors", postgres.Name(t, database))
+	const columns = "created_at AT TIME ZONE 'UTC'"
+	for sql, want := range map[string]string{
+		"SELECT org_id, id, user_id, role, " + columns + " FROM members_report":                                            "[[org_1 mem_1 usr_1 röle \"\\u0000 2026-01-02 03:04:05.006]]",
+		"SELECT org_id, id, actor_id, action, target_id, " + columns + " FROM audit_log_report WHERE actor_id IS NOT NULL": "[[org_1 aud_1 a\uFFFD\\\uFFFD\\\\u0000 org.seen  2026-01-02 03:04:05.006]]",
+		"SELECT org_id, id, action, target_id, " + columns + " FROM audit_log_report WHERE actor_id IS NULL":               "[[ aud_2 é t 2026-01-02 03:04:05.006]]",
+		"SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1":                        "[[audit_log_report] [members_report]]",
+	} {
+		if got := fmt.Sprint(postgres.Exec(t, auditor, sql)); got != want {
+			t.Errorf("%s: %s, and not %s", sql, got, want)
+		}
 	}
 }

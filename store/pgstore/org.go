@@ -8,10 +8,9 @@ var (
 
 // ForgetOrg drops the row that updates of the org locked, too.
 func (t *tx) ForgetOrg(id string) error {
-	if err := t.remove(orgLists, plain(id)); err != nil {
+	if err := t.remove(lockedOrgs, plain(id)); err != nil {
 		return err
 	}
-	t.over.setPositions(id, positions{})
 	return t.Nouns.ForgetOrg(id)
 }
 

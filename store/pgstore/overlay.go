@@ -10,21 +10,21 @@ import (
 // it fails. A query that needs what was written sends it to the database early;
 // then a savepoint is what a failed update goes back to.
 type overlay struct {
-	rows      []map[string]entry // by table
-	dirty     [][]string         // keys of rows that were written since they were sent
-	counts    []counted          // not sent yet
-	endpoints map[string][]row   // of orgs, while no endpoint is written
-	ranges    [][]loadedRange    // by table, in order: what was loaded as a whole
-	careful   bool               // rows that are said to be new may not be
-	probed    bool               // an empty commit is asked for
-	lastID    string             // the greatest that any node made
-	lists     map[string]positions
-	part      int64 // that counts are added to
-	stale     []row // of lastAcknowledged, to be deleted
+	rows      []map[string]entry  // by table
+	dirty     [][]string          // keys of rows that were written since they were sent
+	counts    []counted           // not sent yet
+	endpoints map[string][]row    // of orgs, while no endpoint is written
+	ranges    [][]loadedRange     // by table, in order: what was loaded as a whole
+	careful   bool                // rows that are said to be new may not be
+	probed    bool                // an empty commit is asked for
+	lastID    string              // the greatest that any node made
+	lasts     []map[lastOf][]byte // by table: those that are known
+	part      int64               // that counts are added to
+	stale     []row               // of lastAcknowledged, to be deleted
 
 	// Of the update that runs:
 	undo      []change
-	placed    []placed
+	moved     []moved
 	saved     bool      // it has a savepoint
 	early     []sent    // what was sent since
 	counted   int       // how many counts are of earlier updates
@@ -64,7 +64,7 @@ type change struct {
 }
 
 func newOverlay() *overlay {
-	return &overlay{rows: make([]map[string]entry, len(tables)), dirty: make([][]string, len(tables)), ranges: make([][]loadedRange, len(tables)), endpoints: map[string][]row{}, lists: map[string]positions{}}
+	return &overlay{rows: make([]map[string]entry, len(tables)), dirty: make([][]string, len(tables)), ranges: make([][]loadedRange, len(tables)), lasts: make([]map[lastOf][]byte, len(tables)), endpoints: map[string][]row{}}
 }
 
 func (o *overlay) in(t *table) map[string]entry {
@@ -130,6 +130,7 @@ func (o *overlay) write(t *table, key, r row, unused bool) {
 		clear(o.endpoints)
 	}
 	o.rewritten(t, key[0])
+	o.move(t, key, old.row, r, known || unused)
 }
 
 // begin begins an update.
@@ -137,7 +138,7 @@ func (o *overlay) begin() {
 	if o.saved {
 		o.finishing = append(o.finishing, query{sql: "RELEASE SAVEPOINT early"})
 	}
-	o.undo, o.placed, o.saved, o.early, o.counted, o.unsent = o.undo[:0], o.placed[:0], false, nil, len(o.counts), nil
+	o.undo, o.moved, o.saved, o.early, o.counted, o.unsent = o.undo[:0], o.moved[:0], false, nil, len(o.counts), nil
 	o.staled = len(o.stale)
 }
 
@@ -161,12 +162,8 @@ func (o *overlay) rollback() {
 		}
 		o.rewritten(c.table, []byte(c.key))
 	}
-	for _, p := range slices.Backward(o.placed) {
-		if o.lists[p.orgID] = p.before; !p.known {
-			delete(o.lists, p.orgID)
-		}
-	}
-	o.undo, o.placed = o.undo[:0], o.placed[:0]
+	o.unmove()
+	o.undo = o.undo[:0]
 	o.counts, o.stale = o.counts[:o.counted], o.stale[:o.staled]
 	if !o.saved {
 		return

@@ -1,7 +1,6 @@
 package pgstore
 
 import (
-	"bytes"
 	"errors"
 	"strings"
 	"time"
@@ -136,15 +135,6 @@ func (t *tx) Write(k *rows.Kind, r *rows.Row) error {
 		return t.insert(to, full)
 	}
 	return t.put(to, full)
-}
-
-func (t *tx) Last(k *rows.Kind, index int, prefix []byte) (last []byte, err error) {
-	r := rows.Range{Index: index, Bounds: rows.Within(prefix), Back: true, Limit: 1}
-	err = t.Scan(k, r, func(item rows.Item) bool {
-		last = bytes.Clone(item.Key)
-		return false
-	})
-	return last, err
 }
 
 // Next asks a sequence, which gives no number twice, whatever becomes of the transaction.

@@ -76,7 +76,7 @@ func TestForeignSnapshot(t *testing.T) {
 	for what, sql := range map[string]string{
 		"its number":          "SELECT n FROM commits WHERE node = '" + node + "' ORDER BY part DESC LIMIT 1",
 		"the last id":         pgstore.SQLLastID,
-		"positions":           "SELECT at FROM audit_log WHERE org_id = 'org_0' ORDER BY at DESC, id DESC LIMIT 1",
+		"positions":           `SELECT key FROM audit_log WHERE key >= 'org_0\000' AND key < 'org_0\001' ORDER BY key DESC LIMIT 1`,
 		"the acknowledgement": fmt.Sprintf("SELECT at FROM last_acknowledged WHERE endpoint = %d ORDER BY at DESC LIMIT 1", endpoint),
 	} {
 		if read := blocksOf(t, database, sql); read > 12 {

@@ -90,7 +90,7 @@ func takeOver(t *testing.T, primary, standby *postgres.Server, database string) 
 	primary.Stop(t, "immediate")
 	standby.Start(t)
 	standby.Promote(t)
-	if got := fmt.Sprint(postgres.Exec(t, standby.URL("postgres", postgres.Name(t, database)), "SELECT org_id FROM audit_log")); got != "[[org_there]]" {
+	if got := fmt.Sprint(postgres.Exec(t, standby.URL("postgres", postgres.Name(t, database)), `SELECT split_part(encode(key, 'escape'), '\000', 1) FROM audit_log`)); got != "[[org_there]]" {
 		t.Errorf("the standby has %s", got)
 	}
 }

@@ -71,8 +71,7 @@ func (s *Store) Stats() (st store.Stats, err error) {
 func (s *Store) About() (store.About, error) {
 	about := store.About{Place: s.target.String(), Sealed: s.seal.On(), Now: s.now()}
 	r, err := s.ask(s.life, `SELECT pg_database_size(current_database()), (SELECT schema::bigint FROM meta),
-		(SELECT max(greatest(l.members_at, l.audit_at, (SELECT max(at) FROM members WHERE org_id = o.id), (SELECT max(at) FROM audit_log WHERE org_id = o.id)))
-			FROM (SELECT convert_from(key, 'UTF8') FROM orgs) o (id) LEFT JOIN org_lists l ON l.org_id = o.id), `+newestIDs)
+		`+newestPosition+", "+newestIDs)
 	if err != nil {
 		return about, err
 	}
@@ -87,6 +86,14 @@ func (s *Store) About() (store.About, error) {
 	}
 	return about, nil
 }
+
+// newestPosition is the newest time in the positions of all lists, as
+// [store.Nouns.NewestPosition] finds it for each org.
+const newestPosition = `(SELECT max(('x' || encode(substring(l.last FROM octet_length(o.key) + 2 FOR 8), 'hex'))::bit(64)::bigint)
+	FROM orgs o, LATERAL (
+		(SELECT member_list AS last FROM members WHERE member_list >= o.key || '\x00' AND member_list < o.key || '\x01' ORDER BY member_list DESC LIMIT 1)
+		UNION ALL (SELECT key FROM audit_log WHERE key >= o.key || '\x00' AND key < o.key || '\x01' ORDER BY key DESC LIMIT 1)
+		UNION ALL SELECT value FROM last_removed WHERE key = o.key) l)`
 
 // newestIDs are the last ids of those that rise.
 const newestIDs = "(SELECT max(id) FROM events), (SELECT max(id) FROM deliveries), (SELECT convert_from(key, 'UTF8') FROM mails ORDER BY key DESC LIMIT 1)"

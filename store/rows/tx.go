@@ -13,6 +13,9 @@ func (t *Tx) On(r Rows, w *Writing) { t.Rows, t.writing = r, w }
 // Text is a key of one text, valid until the next one.
 func (t *Tx) Text(s string) []byte { return append(t.key[:0], s...) }
 
+// Pair is a key of two texts, valid until the next one.
+func (t *Tx) Pair(first, second string) []byte { return Pair(t.key[:0], first, second) }
+
 // Writing is what one transaction after the other uses to write, all of one goroutine.
 type Writing struct {
 	block   []byte // its free part gets what is written next

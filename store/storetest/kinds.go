@@ -88,7 +88,7 @@ func membersOf(org string) kind[store.Member] {
 		put: putMember, get: func(tx store.Tx, m store.Member) (store.Member, error) { return tx.Member(org, m.UserID) },
 		list: func(tx store.Tx, after string, limit int) (found []store.Member, err error) {
 			page, errPage := tx.MemberPage(org, store.CursorOf(someTime, after), limit, nil)
-			_, found, errList := store.ListMembers(tx, org, store.CursorOf(someTime, after), limit)
+			_, found, errList := tx.ListMembers(org, store.CursorOf(someTime, after), limit)
 			if shown := pageOf(found, memberPosition, store.Member.AppendJSON, 1, store.Cursor{}, limit, nil); string(shown.Items) != string(page.Items) {
 				err = fmt.Errorf("the list shows %s, and the members are %s", page.Items, shown.Items)
 			}

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -57,19 +56,6 @@ func (o *oracle) ForgetOrg(id string) error {
 	o.highest.drop(pair{"members", id})
 	o.highest.drop(pair{"audit log", id})
 	return o.Nouns.ForgetOrg(id)
-}
-
-func (o *oracle) DropAuditLog(orgID string, limit int) (int, error) {
-	log := o.auditLog[orgID]
-	n := min(len(log), limit)
-	return n, o.auditLog.keep(orgID, log[n:])
-}
-
-// DeleteAPIKey leaves of a key's use what one has that was never used.
-func (o *oracle) DeleteAPIKey(id string) error {
-	_, err := o.APIKey(id)
-	o.keys.drop(id)
-	return errors.Join(err, o.PutKeyUse(id, store.KeyUse{}))
 }
 
 // IdempotencyKeys looks at the org's alone.

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"cmp"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -15,27 +14,6 @@ type countsOf struct {
 	hour     time.Time
 	org      string
 	endpoint uint64
-}
-
-func (o *oracle) VisibleOrgs(userID string) (orgs []string, err error) {
-	for _, m := range o.members {
-		if m.UserID != userID || !m.MaySee() {
-			continue
-		}
-		removed, errRemoved := o.OrgRemoved(m.OrgID)
-		if err = errors.Join(err, errRemoved); !removed {
-			orgs = append(orgs, m.OrgID)
-		}
-	}
-	slices.Sort(orgs)
-	return orgs, err
-}
-
-// AuditPageBefore turns the log around.
-func (o *oracle) AuditPageBefore(orgID string, before store.Cursor, limit int, dst []byte) (store.Page, error) {
-	list := slices.Clone(o.auditLog[orgID])
-	slices.Reverse(list)
-	return pageOf(list, auditPosition, store.AuditEntry.AppendJSON, -1, before, limit, dst), nil
 }
 
 func (o *oracle) CountWaiting(e store.Endpoint, most int) (w store.Waiting, err error) {

@@ -16,10 +16,7 @@ type oracle struct {
 	*trace
 	store.Nouns
 	model        *rowstest.Model
-	members      kept[pair, store.Member]
 	highest      kept[pair, store.Cursor] // position that a list ever had, by list and org
-	auditLog     kept[string, []store.AuditEntry]
-	keys         kept[string, store.APIKey]
 	endpoints    kept[pair, store.Endpoint]
 	events       kept[string, store.Event]
 	deliveries   kept[string, store.Delivery]
@@ -81,15 +78,6 @@ func sorted[T any](in map[string]T, after string, limit int) (list []T) {
 
 const unlimited = int(^uint(0) >> 1)
 
-func (o *oracle) APIKeys(orgID, after string, limit int) (list []store.APIKey, err error) {
-	for _, k := range sorted(o.keys, after, unlimited) {
-		if k.OrgID == orgID && len(list) < limit {
-			list = append(list, k)
-		}
-	}
-	return list, nil
-}
-
 // What is just kept.
 func (o *oracle) Endpoint(orgID, id string) (store.Endpoint, error) {
 	return o.endpoints.find(pair{orgID, id})
@@ -103,15 +91,9 @@ func (o *oracle) AddIdempotencyRecord(r store.IdempotencyRecord) error {
 func (o *oracle) DeleteIdempotencyRecord(orgID, key string) error {
 	return o.records.drop(pair{orgID, key})
 }
-func (o *oracle) PutMember(m store.Member) error { return o.members.keep(pair{m.OrgID, m.UserID}, m) }
-func (o *oracle) Member(orgID, userID string) (store.Member, error) {
-	return o.members.find(pair{orgID, userID})
-}
 func (o *oracle) PutLastAcknowledged(endpoint uint64, at time.Time) error {
 	return o.acknowledged.keep(endpoint, at)
 }
 func (o *oracle) LastAcknowledged(endpoint uint64) (time.Time, error) {
 	return o.acknowledged[endpoint], nil
 }
-func (o *oracle) PutAPIKey(k store.APIKey) error         { return o.keys.keep(k.ID, k) }
-func (o *oracle) APIKey(id string) (store.APIKey, error) { return o.keys.find(id) }

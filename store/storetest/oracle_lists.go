@@ -1,9 +1,6 @@
 package storetest
 
 import (
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"teamdata/store"
@@ -34,54 +31,12 @@ func (o *oracle) placed(list pair, id string, createdAt time.Time) (string, time
 	}
 }
 
-func (o *oracle) memberList(orgID string) []store.Member {
-	list := slices.Collect(maps.Values(o.members))
-	list = slices.DeleteFunc(list, func(m store.Member) bool { return m.OrgID != orgID })
-	slices.SortFunc(list, func(a, b store.Member) int { return memberPosition(a).Compare(memberPosition(b)) })
-	return list
-}
-
 func (o *oracle) AppendMember(m store.Member) (store.Member, error) {
 	m.ID, m.CreatedAt = o.placed(pair{"members", m.OrgID}, m.ID, m.CreatedAt)
-	return m, o.PutMember(m)
-}
-
-func (o *oracle) DeleteMember(orgID, userID string) error {
-	_, err := o.Member(orgID, userID)
-	delete(o.members, pair{orgID, userID})
-	return err
-}
-
-func (o *oracle) CountOwners(orgID string) (n int, err error) {
-	for _, m := range o.members {
-		if m.OrgID == orgID && m.Role == store.RoleOwner {
-			n++
-		}
-	}
-	return n, nil
-}
-
-func (o *oracle) Managers(orgID string) (managers []store.Member, err error) {
-	for _, m := range o.memberList(orgID) {
-		if m.Manages() {
-			managers = append(managers, m)
-		}
-	}
-	slices.SortFunc(managers, func(a, b store.Member) int { return strings.Compare(a.UserID, b.UserID) })
-	return managers, nil
+	return o.Nouns.AppendMember(m)
 }
 
 func (o *oracle) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {
 	e.ID, e.CreatedAt = o.placed(pair{"audit log", e.OrgID}, e.ID, e.CreatedAt)
-	log := append(o.auditLog[e.OrgID], e)
-	slices.SortFunc(log, func(a, b store.AuditEntry) int { return auditPosition(a).Compare(auditPosition(b)) })
-	return e, o.auditLog.keep(e.OrgID, log)
-}
-
-func (o *oracle) MemberPage(orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {
-	return pageOf(o.memberList(orgID), memberPosition, store.Member.AppendJSON, 1, after, limit, dst), nil
-}
-
-func (o *oracle) AuditPage(orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {
-	return pageOf(o.auditLog[orgID], auditPosition, store.AuditEntry.AppendJSON, 1, after, limit, dst), nil
+	return o.Nouns.AppendAudit(e)
 }

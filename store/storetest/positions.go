@@ -102,6 +102,26 @@ func testPositionsAfterImport(s *Subject) {
 	s.Equal("a brought id comes last", s.page(members(acme), store.Cursor{}, 1000).Last.ID, "A")
 }
 
+// testPositionsAreApart removes a member of the future, whom the next members follow, and
+// no audit entries.
+func testPositionsAreApart(s *Subject) {
+	future := s.Clock.Now().Add(24 * time.Hour)
+	s.Write(func(tx store.Tx) error {
+		return appendMember(tx, store.Member{OrgID: acme, ID: "mem_future", UserID: "future", CreatedAt: future})
+	})
+	s.Write(func(tx store.Tx) error { return tx.DeleteMember(acme, "future") })
+	for range 2 {
+		s.Clock.Move(time.Millisecond)
+		s.Write(func(tx store.Tx) error {
+			m, e, err := appendBoth(tx, fmt.Sprint("usr_", tx.NewID(store.PrefixMember)))
+			s.Equal("the member follows the removed one", m.Ms >= uint64(future.UnixMilli()), true)
+			s.Equal("the entry's time", e.Ms, uint64(s.Clock.Now().UnixMilli()))
+			return err
+		})
+		s.Reopen()
+	}
+}
+
 // testIDsRise has the clock step back, the store reopened and transactions fail
 // between the ids.
 func testIDsRise(s *Subject) {

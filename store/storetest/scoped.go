@@ -185,6 +185,13 @@ func (s scoped) MemberPage(org string, after store.Cursor, limit int, dst []byte
 	return get4(s.org(org), s.Tx.MemberPage, org, after, limit, dst)
 }
 
+func (s scoped) ListMembers(org string, after store.Cursor, limit int) (page store.Page, members []store.Member, err error) {
+	if err = s.org(org); err == nil {
+		page, members, err = s.Tx.ListMembers(org, after, limit)
+	}
+	return page, members, err
+}
+
 func (s scoped) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {
 	return get1(s.org(e.OrgID), s.Tx.AppendAudit, e)
 }

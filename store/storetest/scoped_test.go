@@ -59,7 +59,7 @@ func (c *complaints) Error(...any) { c.n++ }
 // is, and nothing else.
 func TestScopedShowsOwners(t *testing.T) {
 	o := newOracle()
-	o.keys.keep("k", store.APIKey{ID: "k", OrgID: acme, Name: "N"})
+	o.PutAPIKey(store.APIKey{ID: "k", OrgID: acme, Name: "N"})
 	o.events.keep("e", store.Event{ID: "e", OrgID: acme, Type: "T"})
 	o.deliveries.keep("d", store.Delivery{ID: "d", OrgID: acme, EventID: "e"})
 	o.PutSession(store.Session{ID: "s", UserID: ada, UserAgent: "A"})

@@ -47,6 +47,7 @@ var suite = []struct {
 	{"DeliveryCountsKept", testDeliveryCountsKept},
 	{"PositionsRise", testPositionsRise},
 	{"PositionsAfterImport", testPositionsAfterImport},
+	{"PositionsAreApart", testPositionsAreApart},
 	{"PollersMissNothing", testPollersMissNothing},
 	{"IDsRise", testIDsRise},
 

@@ -2,9 +2,8 @@
 -- Databases begin here: those of schema 1 and 2 are not upgraded.
 --
 -- Times are Unix milliseconds, in bigint. Text is ordered by its bytes. A record is
--- as store/codec has it, an item the JSON that a page of its list sends. The tables of a
--- key and a value in bytes are those of rows: both are as package store says beside the
--- rules of what they keep.
+-- as store/codec has it. The tables of a key and a value in bytes are those of rows: both
+-- are as package store says beside the rules of what they keep.
 
 -- A server that runs, or a command that works on the database directly. It says every
 -- 2 s that it is there, by the database's clock.
@@ -71,15 +70,10 @@ CREATE TABLE removed_orgs (
 	key bytea PRIMARY KEY,
 	value bytea NOT NULL
 );
--- The greatest position of each list of an org that an item had which was removed since.
--- Its row is what an update of the org locks.
+-- What an update of an org locks.
 CREATE TABLE org_lists (
-	org_id text COLLATE "C" PRIMARY KEY,
-	members_at bigint NOT NULL DEFAULT 0,
-	members_id text COLLATE "C" NOT NULL DEFAULT '',
-	audit_at bigint NOT NULL DEFAULT 0,
-	audit_id text COLLATE "C" NOT NULL DEFAULT ''
-) WITH (fillfactor = 50);
+	org_id text COLLATE "C" PRIMARY KEY
+);
 -- What an update of a person locks.
 CREATE TABLE users (
 	id text COLLATE "C" PRIMARY KEY
@@ -89,38 +83,47 @@ CREATE TABLE plans (
 	value bytea NOT NULL
 );
 
--- manages: 0, or 1 for a viewer, who may see the org, 2 for an admin, 3 for an owner.
 CREATE TABLE members (
-	org_id text COLLATE "C",
-	user_id text COLLATE "C",
-	at bigint NOT NULL,
-	id text COLLATE "C" NOT NULL,
-	manages bigint NOT NULL,
-	item bytea NOT NULL,
-	record bytea NOT NULL,
-	PRIMARY KEY (org_id, user_id)
+	key bytea PRIMARY KEY,
+	member_list bytea,
+	member_list_value bytea,
+	managers bytea,
+	managers_value bytea,
+	visible_orgs bytea,
+	value bytea NOT NULL
 );
-CREATE UNIQUE INDEX members_list ON members (org_id, at, id);
-CREATE INDEX members_managers ON members (org_id, user_id) WHERE manages > 0;
-CREATE INDEX members_managed_orgs ON members (user_id, org_id) WHERE manages > 0;
+CREATE UNIQUE INDEX members_member_list ON members (member_list) WHERE member_list IS NOT NULL;
+CREATE UNIQUE INDEX members_managers ON members (managers) WHERE managers IS NOT NULL;
+CREATE UNIQUE INDEX members_visible_orgs ON members (visible_orgs) WHERE visible_orgs IS NOT NULL;
+-- Positions of removed members whom new ones follow, still.
+CREATE TABLE last_removed (
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
+);
 
 CREATE TABLE audit_log (
-	org_id text COLLATE "C",
-	at bigint,
-	id text COLLATE "C",
-	item bytea NOT NULL,
-	PRIMARY KEY (org_id, at, id)
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
+-- What reports read of both, in columns. No text of PostgreSQL has a zero.
+CREATE VIEW members_report AS
+	SELECT convert_from(substring(key FOR position('\x00'::bytea IN key) - 1), 'UTF8') AS org_id,
+		item ->> 'id' AS id, item ->> 'userId' AS user_id, item ->> 'role' AS role, (item ->> 'createdAt')::timestamptz AS created_at
+	FROM members, LATERAL (SELECT convert_from(member_list_value, 'UTF8')::json) i (item);
+CREATE VIEW audit_log_report AS
+	SELECT convert_from(substring(key FOR position('\x00'::bytea IN key) - 1), 'UTF8') AS org_id,
+		item ->> 'id' AS id, item ->> 'actorId' AS actor_id, item ->> 'action' AS action, item ->> 'targetId' AS target_id, (item ->> 'createdAt')::timestamptz AS created_at
+	FROM audit_log, LATERAL (SELECT regexp_replace(convert_from(value, 'UTF8'), '(?<!\\)((\\\\)*)\\u0000', '\1\\ufffd', 'g')::json) i (item);
 CREATE TABLE instructions (
 	key bytea PRIMARY KEY,
 	value bytea NOT NULL
 );
 CREATE TABLE api_keys (
-	id text COLLATE "C" PRIMARY KEY,
-	org_id text COLLATE "C" NOT NULL,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY,
+	api_key_list bytea,
+	value bytea NOT NULL
 );
-CREATE UNIQUE INDEX api_keys_list ON api_keys (org_id, id);
+CREATE UNIQUE INDEX api_keys_api_key_list ON api_keys (api_key_list) WHERE api_key_list IS NOT NULL;
 CREATE TABLE key_use (
 	key bytea PRIMARY KEY,
 	value bytea NOT NULL

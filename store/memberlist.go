@@ -1,0 +1,202 @@
+package store
+
+import (
+	"bytes"
+
+	"teamdata/store/rows"
+)
+
+var members = rows.Define(&rows.Table[Member]{
+	Kind: rows.Kind{Name: "members", Noun: "member"},
+	Key:  func(dst []byte, m *Member) []byte { return rows.Pair(dst, m.OrgID, m.UserID) },
+	Fields: func(c *rows.Codec, m *Member) {
+		c.Text(&m.OrgID)
+		c.Text(&m.ID)
+		c.Text(&m.UserID)
+		c.Text(&m.Role)
+		c.Text(&m.Name)
+		c.Text(&m.Email)
+		c.Time(&m.CreatedAt)
+	},
+	By: []rows.By[Member]{
+		byPosition: {Index: rows.Index{Name: "memberList", Record: memberOfItem},
+			Key:   func(dst []byte, m *Member) []byte { return position(dst, m.OrgID, CursorOf(m.CreatedAt, m.ID)) },
+			Value: func(dst []byte, m *Member) []byte { return m.AppendJSON(dst) }},
+		managing: {Index: rows.Index{Name: "managers", Record: func(dst, key, _ []byte) []byte { return append(dst, key...) }},
+			Key: func(dst []byte, m *Member) []byte {
+				if !m.Manages() {
+					return nil
+				}
+				return rows.Pair(dst, m.OrgID, m.UserID)
+			},
+			Value: func(dst []byte, m *Member) []byte { return append(dst, m.Role...) }},
+		seeing: {Index: rows.Index{Name: "visibleOrgs"},
+			Key: func(dst []byte, m *Member) []byte {
+				if !m.MaySee() {
+					return nil
+				}
+				return rows.Pair(dst, m.UserID, m.OrgID)
+			}},
+	},
+})
+
+// The indexes of members.
+const (
+	byPosition = iota // an org's members as the API lists them
+	managing          // those who manage an org
+	seeing            // the orgs that a user may see
+)
+
+var memberList = orgList{&members.Kind, byPosition}
+
+// memberOfItem finds the key of a member in an item of the list, whose JSON begins with
+// two ids, in which nothing is escaped.
+func memberOfItem(dst, key, item []byte) []byte {
+	org, _, _ := bytes.Cut(key, []byte{0})
+	_, user, _ := bytes.Cut(item, []byte(`"userId":"`))
+	user, _, _ = bytes.Cut(user, []byte{'"'})
+	return append(append(append(dst, org...), 0), user...)
+}
+
+// lastRemoved are positions of removed members that nobody in their list follows: new
+// members do, still.
+var lastRemoved = rows.Define(&rows.Table[removedMember]{
+	Kind:     rows.Kind{Name: "lastRemoved", Noun: "removed member"},
+	Key:      func(dst []byte, r *removedMember) []byte { return append(dst, r.orgID...) },
+	Fields:   func(c *rows.Codec, r *removedMember) { c.Rest(&r.key) },
+	Complete: func(key []byte, r *removedMember) { r.orgID = string(key) },
+	Checks: func(c *rows.Checker, key []byte, r *removedMember) {
+		if !r.sound() {
+			c.Fault("lastRemoved %q: %q is not a position of that org", key, r.key)
+		}
+	},
+})
+
+// removedMember is the key that a member had in its list.
+type removedMember struct {
+	orgID string
+	key   []byte
+}
+
+func (r *removedMember) sound() bool {
+	prefix := rows.Part(nil, r.orgID)
+	return bytes.HasPrefix(r.key, prefix) && len(r.key) >= len(prefix)+8
+}
+
+func (t Nouns) Member(orgID, userID string) (Member, error) {
+	return find(members, t, t.Pair(orgID, userID))
+}
+
+func (t Nouns) AppendMember(m Member) (Member, error) {
+	last, err := t.lastRemoved(m.OrgID)
+	if err == nil {
+		err = t.place(memberList, m.OrgID, PrefixMember, last, &m.ID, &m.CreatedAt)
+	}
+	if err != nil {
+		return Member{}, err
+	}
+	t.Changed().Touched = true
+	return m, members.Insert(t.Tx, &m)
+}
+
+// lastRemoved returns the position of the last member that was removed; zero: others
+// follow it, or there is none.
+func (t Nouns) lastRemoved(orgID string) (Cursor, error) {
+	r, err := findOrZero(lastRemoved, t, t.Text(orgID))
+	switch {
+	case err != nil || r.key == nil:
+		return Cursor{}, err
+	case !r.sound():
+		return Cursor{}, stored(rows.ErrRecord)
+	}
+	return positionOf(orgID, r.key), nil
+}
+
+func (t Nouns) PutMember(m Member) error {
+	t.Changed().Touched = true
+	return members.Put(t.Tx, &m)
+}
+
+func (t Nouns) DeleteMember(orgID, userID string) error {
+	m, err := t.Member(orgID, userID)
+	if err != nil {
+		return err
+	}
+	removed, err := t.OrgRemoved(orgID)
+	if err != nil {
+		return err
+	}
+	if !removed { // of a removed org no Access is left, and no list goes on
+		t.Changed().Touched = true
+		if err := t.keepLastRemoved(m); err != nil {
+			return err
+		}
+	}
+	return members.Drop(t.Tx, t.Pair(orgID, userID))
+}
+
+// keepLastRemoved keeps the position of a member who is about to be removed, if nobody in
+// the list follows.
+func (t Nouns) keepLastRemoved(m Member) error {
+	at := CursorOf(m.CreatedAt, m.ID)
+	last, err := t.last(memberList, m.OrgID)
+	if err != nil || last.Compare(at) > 0 {
+		return err
+	}
+	if last, err = t.lastRemoved(m.OrgID); err != nil || last.Compare(at) > 0 {
+		return err
+	}
+	return lastRemoved.Put(t.Tx, &removedMember{m.OrgID, position(nil, m.OrgID, at)})
+}
+
+func (t Nouns) CountOwners(orgID string) (n int, err error) {
+	err = t.Scan(&members.Kind, rows.Range{Index: managing, Bounds: rows.Below(orgID, "")}, func(item rows.Item) bool {
+		if string(item.Value) == RoleOwner {
+			n++
+		}
+		return true
+	})
+	return n, stored(err)
+}
+
+func (t Nouns) Managers(orgID string) ([]Member, error) {
+	return list(members, t, managing, rows.Below(orgID, ""), unlimited)
+}
+
+func (t Nouns) VisibleOrgs(userID string) (orgs []string, err error) {
+	keys, err := rows.Keys(t.Tx, &members.Kind, rows.Range{Index: seeing, Bounds: rows.Below(userID, "")})
+	if err != nil {
+		return nil, stored(err)
+	}
+	for i := range keys {
+		keys[i] = keys[i][len(userID)+1:]
+	}
+	gone := make([]bool, len(keys))
+	err = t.Gets(&removedOrgs.Kind, keys, func(i int, _ []byte) error {
+		gone[i] = true
+		return nil
+	})
+	for i, id := range keys {
+		if !gone[i] {
+			orgs = append(orgs, string(id))
+		}
+	}
+	return orgs, stored(err)
+}
+
+func (t Nouns) MemberPage(orgID string, at Cursor, limit int, dst []byte) (Page, error) {
+	return t.page(memberList, orgID, rows.Range{Bounds: after(orgID, at), Limit: limit}, dst)
+}
+
+func (t Nouns) ListMembers(orgID string, at Cursor, limit int) (page Page, list []Member, err error) {
+	more := max(limit, limit+1) // one, if that is a number
+	list, err = members.List(t.Tx, rows.Range{Index: byPosition, Bounds: after(orgID, at), Limit: more})
+	if page.More = len(list) > limit; page.More {
+		list = list[:limit]
+	}
+	if page.Count = len(list); page.Count > 0 {
+		last := list[page.Count-1]
+		page.Last = CursorOf(last.CreatedAt, last.ID)
+	}
+	return page, list, stored(err)
+}
