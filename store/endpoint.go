@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"teamdata/internal/canonical"
+	"teamdata/store/rows"
 )
 
 // Endpoint is an address of an org that receives events.
@@ -57,6 +58,85 @@ type Endpoints interface {
 	// ForgetEndpoint drops what is left of a removed endpoint that has no
 	// deliveries.
 	ForgetEndpoint(number uint64) error
+}
+
+var endpoints = rows.Define(&rows.Table[Endpoint]{
+	Kind: rows.Kind{Name: "endpoints", Noun: "webhook endpoint", Numbers: true},
+	Key:  func(dst []byte, e *Endpoint) []byte { return rows.Pair(dst, e.OrgID, e.ID) },
+	Fields: func(c *rows.Codec, e *Endpoint) {
+		c.Number(&e.Number)
+		c.Text(&e.ID)
+		c.Text(&e.OrgID)
+		c.Text(&e.URL)
+		c.Text(&e.Description)
+		c.Texts(&e.Events)
+		c.Text(&e.Secret)
+		c.Time(&e.CreatedAt)
+		c.Time(&e.DisabledAt)
+		c.Text(&e.OldSecret)
+		c.Time(&e.OldSecretUntil)
+		c.Text(&e.DisabledBy)
+		c.Text(&e.DisabledReason)
+		c.Time(&e.VerifiedAt)
+	},
+	Secrets: func(e *Endpoint) []rows.Secret {
+		return []rows.Secret{{Name: "secret", Text: &e.Secret}, {Name: "oldSecret", Text: &e.OldSecret}}
+	},
+	By: []rows.By[Endpoint]{{
+		Index: rows.Index{Name: "endpointNumbers", Record: func(dst, _, key []byte) []byte { return append(dst, key...) }},
+		Key:   func(dst []byte, e *Endpoint) []byte { return rows.Number(dst, e.Number) },
+		Value: func(dst []byte, e *Endpoint) []byte { return rows.Pair(dst, e.OrgID, e.ID) },
+	}},
+})
+
+// byNumber is the index of endpoints by their numbers.
+const byNumber = 0
+
+// removedEndpoints are the numbers of those of which deliveries may still exist.
+var removedEndpoints = rows.Define(&rows.Table[uint64]{
+	Kind:     rows.Kind{Name: "removedEndpoints", Noun: "removed webhook endpoint"},
+	Key:      func(dst []byte, number *uint64) []byte { return rows.Number(dst, *number) },
+	Fields:   func(*rows.Codec, *uint64) {},
+	Complete: func(key []byte, number *uint64) { *number = rows.ReadNumber(key) },
+	Checks: func(c *rows.Checker, key []byte, number *uint64) {
+		if _, there := c.Entry(&endpoints.Kind, byNumber, key); there {
+			c.Fault("removedEndpoints %d: there is an endpoint of that number", *number)
+		}
+	},
+})
+
+// Endpoint is what every event and every outcome reads, often of the same one.
+func (t Nouns) Endpoint(orgID, id string) (Endpoint, error) {
+	e, err := endpoints.FindAgain(t.Tx, t.Pair(orgID, id))
+	return e, missing(endpoints, err)
+}
+
+func (t Nouns) Endpoints(orgID string) ([]Endpoint, error) {
+	return list(endpoints, t, rows.ByKey, rows.Below(orgID, ""), unlimited)
+}
+
+func (t Nouns) AddEndpoint(e Endpoint) (_ Endpoint, err error) {
+	if e.Number, err = t.Next(&endpoints.Kind); err != nil {
+		return Endpoint{}, err
+	}
+	return e, endpoints.Put(t.Tx, &e)
+}
+
+func (t Nouns) PutEndpoint(e Endpoint) error { return endpoints.Put(t.Tx, &e) }
+
+func (t Nouns) DeleteEndpoint(e Endpoint) error {
+	if err := endpoints.Drop(t.Tx, t.Pair(e.OrgID, e.ID)); err != nil {
+		return err
+	}
+	return removedEndpoints.Put(t.Tx, &e.Number)
+}
+
+func (t Nouns) RemovedEndpoints(limit int) ([]uint64, error) {
+	return list(removedEndpoints, t, rows.ByKey, rows.Bounds{}, limit)
+}
+
+func (t Nouns) ForgetEndpoint(number uint64) error {
+	return removedEndpoints.Drop(t.Tx, rows.Number(nil, number))
 }
 
 // HeldSince returns since when a disabled endpoint has held a delivery: since it

@@ -86,10 +86,57 @@ func (t *Table[T]) Find(tx *Tx, key []byte) (v T, err error) {
 	return t.Open(tx, key, value)
 }
 
+// FindAgain is Find for what those who write read again and again: it is decoded once, as
+// long as the stored value stays the same.
+func (t *Table[T]) FindAgain(tx *Tx, key []byte) (v T, err error) {
+	if tx.writing == nil {
+		return t.Find(tx, key)
+	}
+	value, err := tx.Get(&t.Kind, key)
+	switch {
+	case err != nil:
+		return v, err
+	case value == nil:
+		return v, ErrNone
+	}
+	last := lastRead[T](tx.writing, t.Place)
+	if last.value != "" && last.key == string(key) && last.value == string(value) {
+		return last.record, nil
+	}
+	if v, err = t.Open(tx, key, value); err == nil {
+		*last = readRecord[T]{string(key), string(value), v}
+	}
+	return v, err
+}
+
 // Has reports whether there is a row under a key.
 func (t *Table[T]) Has(tx *Tx, key []byte) (bool, error) {
 	value, err := tx.Get(&t.Kind, key)
 	return value != nil, err
+}
+
+// FindBy reads the record whose entry in an index has a key, with its secrets opened. The
+// index says whose its entries are. ErrNone: there is none.
+func (t *Table[T]) FindBy(tx *Tx, index int, key []byte) (T, error) {
+	return t.findBy(tx, index, key, t.Open)
+}
+
+// ReadBy is FindBy, and leaves the secrets sealed.
+func (t *Table[T]) ReadBy(tx *Tx, index int, key []byte) (T, error) {
+	return t.findBy(tx, index, key, func(_ *Tx, key, value []byte) (T, error) { return t.Read(key, value) })
+}
+
+func (t *Table[T]) findBy(tx *Tx, index int, key []byte, read func(tx *Tx, key, value []byte) (T, error)) (v T, err error) {
+	err = ErrNone
+	r := Range{Index: index, Bounds: Only(string(key)), Limit: 1, Records: true}
+	failed := tx.Scan(&t.Kind, r, func(item Item) bool {
+		v, err = read(tx, t.Indexes[index].Record(nil, item.Key, item.Value), item.Record)
+		return false
+	})
+	if failed != nil {
+		err = failed
+	}
+	return v, err
 }
 
 // Open reads a stored value, with its secrets opened.

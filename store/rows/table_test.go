@@ -77,6 +77,50 @@ func TestPutAndFind(t *testing.T) {
 	kit.Must(t, rowstest.Jobs.Drop(tx, []byte("a")))
 }
 
+// TestFindAgain: what was read before is as it is now, also when it was written since, and
+// another row is another record.
+func TestFindAgain(t *testing.T) {
+	tx := newTx()
+	find := func(id string) (note string) {
+		for range 2 {
+			j, err := rowstest.Jobs.FindAgain(tx, []byte(id))
+			if note = j.Note; err != nil {
+				note = err.Error()
+			}
+		}
+		return note
+	}
+	equal(t, "before", find("a"), rows.ErrNone.Error())
+	other, changed := waiting, waiting
+	other.ID, changed.Note = "b", "changed"
+	kit.Must(t, errors.Join(rowstest.Jobs.Insert(tx, &waiting), rowstest.Jobs.Insert(tx, &other)))
+	equal(t, "the first", find("a"), "n")
+	j, err := rowstest.Jobs.FindAgain(tx, []byte("b"))
+	kit.Must(t, err)
+	equal(t, "another of the same value", j, other)
+	equal(t, "the first again", find("a"), "n")
+	kit.Must(t, rowstest.Jobs.Put(tx, &changed))
+	equal(t, "what it was changed to", find("a"), "changed")
+	kit.Must(t, rowstest.Jobs.Drop(tx, []byte("a")))
+	equal(t, "after it was dropped", find("a"), rows.ErrNone.Error())
+}
+
+// TestFindBy finds the row of an entry, and no other that begins with its key.
+func TestFindBy(t *testing.T) {
+	tx := newTx()
+	u := rowstest.User{Org: "o", ID: "u", Email: "ada@x", Password: "p"}
+	kit.Must(t, rowstest.Users.Put(tx, &u))
+	for key, want := range map[string]error{"ada@x": nil, "ada@": rows.ErrNone, "ada@xy": rows.ErrNone} {
+		for _, find := range []func(*rows.Tx, int, []byte) (rowstest.User, error){rowstest.Users.FindBy, rowstest.Users.ReadBy} {
+			found, err := find(tx, 0, []byte(key))
+			equal(t, "finding "+key, err, want)
+			if want == nil {
+				equal(t, "found by "+key, found, u)
+			}
+		}
+	}
+}
+
 func mustGet(t *testing.T, tx *rows.Tx, id string) []byte {
 	t.Helper()
 	value, err := tx.Get(&rowstest.Jobs.Kind, []byte(id))

@@ -22,6 +22,7 @@ type Writing struct {
 	row     Row
 	codec   Codec
 	scratch []any // records to read into, by the place of their kind
+	again   []any // what FindAgain read last, by the place of its kind
 }
 
 // blockSize is how many bytes are taken at once for rows to be written. A value keeps its
@@ -80,4 +81,23 @@ func scratch[T any](w *Writing, place int) *T {
 	}
 	*v = *new(T)
 	return v
+}
+
+// readRecord is a record with what it was read from; without a value it is none.
+type readRecord[T any] struct {
+	key, value string
+	record     T
+}
+
+// lastRead is what FindAgain read last of a kind.
+func lastRead[T any](w *Writing, place int) *readRecord[T] {
+	for len(w.again) <= place {
+		w.again = append(w.again, nil)
+	}
+	last, ok := w.again[place].(*readRecord[T])
+	if !ok {
+		last = new(readRecord[T])
+		w.again[place] = last
+	}
+	return last
 }
