@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"sync"
@@ -94,9 +95,16 @@ func (d *clockedDatabase) token(endpoint uint64) (token uint64) {
 // overdue are the deliveries that are due for longer, and the endpoints that they wait for.
 func (d *clockedDatabase) overdue(longer time.Duration) map[string]uint64 {
 	all := map[string]uint64{}
-	for _, row := range d.rows(fmt.Sprintf(`SELECT d.id, e.number FROM deliveries d JOIN endpoints e ON e.number = d.endpoint
-		WHERE d.list = 2 AND e.disabled = 0 AND d.at < (SELECT ms FROM simulated.clock) - %d`, longer.Milliseconds())) {
-		all[string(row[0])], _ = strconv.ParseUint(string(row[1]), 10, 64)
+	for _, row := range d.rows(fmt.Sprintf(`SELECT d.id, encode(e.key, 'hex'), encode(e.value, 'hex') FROM deliveries d JOIN endpoints e ON e.endpoint_numbers = int8send(d.endpoint)
+		WHERE d.list = 2 AND d.at < (SELECT ms FROM simulated.clock) - %d`, longer.Milliseconds())) {
+		key, _ := hex.DecodeString(string(row[1]))
+		value, _ := hex.DecodeString(string(row[2]))
+		e, err := store.ReadEndpoint(key, value)
+		if err != nil {
+			d.Error(err)
+		} else if !e.Disabled() {
+			all[string(row[0])] = e.Number
+		}
 	}
 	return all
 }

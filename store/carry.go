@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash"
 	"strings"
+
+	"teamdata/store/rows"
 )
 
 // Kind is a kind of record that is carried from one engine to another.
@@ -48,6 +50,15 @@ var Kinds = []Kind{
 	KindOrg, KindRemovedOrg, KindPlan, KindMember, KindAudit, KindLastRemoved, KindInstructions, KindAPIKey, KindKeyUse,
 	KindEndpointNumber, KindEndpoint, KindRemovedEndpoint, KindEventType, KindEvent, KindDelivery, KindLastAcknowledged,
 	KindDeliveryCounts, KindReplayJob, KindMail, KindIdempotency, KindCertificate, KindOperatorToken, KindAccount, KindSession, KindSignInLink,
+}
+
+// NumbersOf is the kind of rows whose number given last is the record of a Kind; nil: the
+// Kind has no such record.
+func NumbersOf(kind Kind) *rows.Kind {
+	if kind == KindEndpointNumber {
+		return &endpoints.Kind
+	}
+	return nil
 }
 
 // EachRecord is called with a record, whose bytes are valid until it returns.

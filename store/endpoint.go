@@ -87,10 +87,17 @@ var endpoints = rows.Define(&rows.Table[Endpoint]{
 		Key:   func(dst []byte, e *Endpoint) []byte { return rows.Number(dst, e.Number) },
 		Value: func(dst []byte, e *Endpoint) []byte { return rows.Pair(dst, e.OrgID, e.ID) },
 	}},
+	Checks: func(c *rows.Checker, _ []byte, e *Endpoint) {
+		c.Look(&removedEndpoints.Kind, rows.Number(nil, e.Number), func(value []byte) {
+			if value != nil {
+				c.Fault("endpoints %q %q: its number %d is that of a removed one, too", e.OrgID, e.ID, e.Number)
+			}
+		})
+	},
 })
 
-// byNumber is the index of endpoints by their numbers.
-const byNumber = 0
+// endpointNumbers is the index of endpoints by their numbers.
+const endpointNumbers = 0
 
 // removedEndpoints are the numbers of those of which deliveries may still exist.
 var removedEndpoints = rows.Define(&rows.Table[uint64]{
@@ -98,17 +105,37 @@ var removedEndpoints = rows.Define(&rows.Table[uint64]{
 	Key:      func(dst []byte, number *uint64) []byte { return rows.Number(dst, *number) },
 	Fields:   func(*rows.Codec, *uint64) {},
 	Complete: func(key []byte, number *uint64) { *number = rows.ReadNumber(key) },
-	Checks: func(c *rows.Checker, key []byte, number *uint64) {
-		if _, there := c.Entry(&endpoints.Kind, byNumber, key); there {
-			c.Fault("removedEndpoints %d: there is an endpoint of that number", *number)
-		}
-	},
 })
 
-// Endpoint is what every event and every outcome reads, often of the same one.
+// Endpoint is what every outcome reads, often of the same one.
 func (t Nouns) Endpoint(orgID, id string) (Endpoint, error) {
 	e, err := endpoints.FindAgain(t.Tx, t.Pair(orgID, id))
 	return e, missing(endpoints, err)
+}
+
+// EndpointByNumber is for engines, which know the numbers of endpoints.
+func (t Nouns) EndpointByNumber(number uint64) (Endpoint, error) {
+	e, err := endpoints.FindBy(t.Tx, endpointNumbers, rows.Number(nil, number))
+	return e, missing(endpoints, err)
+}
+
+// SealedEndpoint is EndpointByNumber for callers that need no secret, so that one secret
+// that can't be opened doesn't block them from the other endpoints.
+func (t Nouns) SealedEndpoint(number uint64) (Endpoint, error) {
+	e, err := endpoints.ReadBy(t.Tx, endpointNumbers, rows.Number(nil, number))
+	return e, missing(endpoints, err)
+}
+
+// OpenEndpoint reads what an engine found under a key.
+func (t Nouns) OpenEndpoint(key, value []byte) (Endpoint, error) {
+	e, err := endpoints.Open(t.Tx, key, value)
+	return e, stored(err)
+}
+
+// ReadEndpoint is OpenEndpoint, and leaves the secrets sealed.
+func ReadEndpoint(key, value []byte) (Endpoint, error) {
+	e, err := endpoints.Read(key, value)
+	return e, stored(err)
 }
 
 func (t Nouns) Endpoints(orgID string) ([]Endpoint, error) {

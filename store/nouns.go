@@ -13,10 +13,15 @@ type Nouns struct{ *rows.Tx }
 // find reads a record. notFound: there is none.
 func find[T any](in *rows.Table[T], t Nouns, key []byte) (T, error) {
 	v, err := in.Find(t.Tx, key)
+	return v, missing(in, err)
+}
+
+// missing is an error of finding a record. notFound: there is none.
+func missing[T any](in *rows.Table[T], err error) error {
 	if err == rows.ErrNone {
-		return v, Errorf(CodeNotFound, "There is no such %s.", in.Noun)
+		return Errorf(CodeNotFound, "There is no such %s.", in.Noun)
 	}
-	return v, stored(err)
+	return stored(err)
 }
 
 // findOrZero reads a record, or the zero value where there is none.

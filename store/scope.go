@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"teamdata/store/rows"
 )
 
 // Scope names what an Update reads and writes. An engine that several nodes share
@@ -30,6 +32,26 @@ type Scope struct {
 	// Patient lets the Update wait some milliseconds for another to share its
 	// commit: what nobody waits for should not keep the disk busy.
 	Patient bool
+}
+
+// Ahead is what most Updates of the scope read, of what is kept as rows: of orgs their
+// endpoints too, of people their memberships, and all plans, which are few. Outcomes read
+// little but their deliveries.
+func (s *Scope) Ahead() (wants []rows.Want) {
+	if len(s.Orgs) > 0 && s.Fence.Token == 0 {
+		wants = append(wants, rows.Want{Kind: &plans.Kind})
+		for _, id := range s.Orgs {
+			wants = append(wants, rows.Want{Kind: &orgs.Kind, Keys: [][]byte{[]byte(id)}}, rows.Want{Kind: &endpoints.Kind, Bounds: rows.Below(id, "")},
+				rows.Want{Kind: &lastRemoved.Kind, Keys: [][]byte{[]byte(id)}})
+		}
+	}
+	for _, user := range s.Users {
+		wants = append(wants, rows.Want{Kind: &accounts.Kind, Keys: [][]byte{[]byte(user)}})
+		for _, org := range s.Orgs {
+			wants = append(wants, rows.Want{Kind: &members.Kind, Keys: [][]byte{rows.Pair(nil, org, user)}})
+		}
+	}
+	return wants
 }
 
 // Fence is the right to write the outcomes of some claims, which an engine takes away

@@ -233,8 +233,8 @@ func (n *clusterNode) ready() bool {
 // of are the endpoints whose deliveries a node sends.
 func (c *cluster) of(n *clusterNode) (endpoints []int) {
 	c.Helper()
-	for _, row := range postgres.Exec(c, c.database, fmt.Sprintf(`SELECT substr(e.id, 5) FROM endpoints e
-		JOIN leases l ON l.name = 'shard ' || lpad((e.number %% 64)::text, 2, '0') JOIN nodes n ON n.id = l.node WHERE n.name = '%s'`, n.name)) {
+	for _, row := range postgres.Exec(c, c.database, fmt.Sprintf(`SELECT convert_from(substring(e.key FROM position('\x00'::bytea IN e.key) + 5), 'UTF8') FROM endpoints e
+		JOIN leases l ON l.name = 'shard ' || lpad((get_byte(e.endpoint_numbers, 7) %% 64)::text, 2, '0') JOIN nodes n ON n.id = l.node WHERE n.name = '%s'`, n.name)) {
 		endpoints = append(endpoints, atoi(c.T, row[0]))
 	}
 	return endpoints

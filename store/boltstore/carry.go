@@ -51,7 +51,9 @@ func (f file) Dump(_ context.Context, fn store.EachRecord) error {
 		return f.db.View(func(bolt *bbolt.Tx) error {
 			for _, kind := range store.Kinds {
 				dump := dumps[kind]
-				if dump == nil {
+				if k := store.NumbersOf(kind); k != nil {
+					dump = func(bolt *bbolt.Tx, fn each) error { return dumpNumber(bolt, k, fn) }
+				} else if dump == nil {
 					dump = func(bolt *bbolt.Tx, fn each) error { return eachIn(bolt, []byte(kind), fn) }
 				}
 				if err := dump(bolt, func(key, record []byte) error { return fn(kind, key, record) }); err != nil {
@@ -76,9 +78,8 @@ func eachIn(bolt *bbolt.Tx, name []byte, fn each) error {
 
 // dumps are the kinds that are not simply what the bucket of that name holds.
 var dumps = map[store.Kind]func(*bbolt.Tx, each) error{
-	store.KindEndpointNumber: dumpEndpointNumber,
-	store.KindEvent:          dumpEvents,
-	store.KindDelivery:       dumpDeliveries,
+	store.KindEvent:    dumpEvents,
+	store.KindDelivery: dumpDeliveries,
 	store.KindDeliveryCounts: func(bolt *bbolt.Tx, fn each) error {
 		return eachIn(bolt, bucketDeliveryCounts, func(key, record []byte) error {
 			counts, err := rows.Decode(record, codec.DeliveryCounts)
@@ -91,8 +92,9 @@ var dumps = map[store.Kind]func(*bbolt.Tx, each) error{
 	store.KindIdempotency: dumpIdempotency,
 }
 
-func dumpEndpointNumber(bolt *bbolt.Tx, fn each) error {
-	if last := bolt.Bucket(bucketEndpoints).Sequence(); last > 0 {
+// dumpNumber has the number of a kind that was given last, if any was.
+func dumpNumber(bolt *bbolt.Tx, k *rows.Kind, fn each) error {
+	if last := bolt.Bucket([]byte(k.Name)).Sequence(); last > 0 {
 		return fn(nil, numberKey(last))
 	}
 	return nil

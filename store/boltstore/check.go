@@ -101,7 +101,6 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string), step func()) {
 	if err := c.rows(rowKinds); err != nil {
 		found(err.Error())
 	}
-	c.endpoints()
 	c.events()
 	c.deliveries()
 	c.deliveryCounts()

@@ -16,14 +16,6 @@ var (
 	// bucketMeta: "schema" → schema version as a number; "seal" → sealCheck,
 	// sealed, if the file is sealed.
 	bucketMeta = []byte("meta")
-	// bucketEndpoints: org id, 0, endpoint id → endpoint record. The bucket's
-	// sequence is the last endpoint number given.
-	bucketEndpoints = []byte("endpoints")
-	// bucketEndpointNumbers: endpoint number → its key in bucketEndpoints.
-	bucketEndpointNumbers = []byte("endpointNumbers")
-	// bucketRemovedEndpoints: endpoint number → nothing; removed endpoints whose
-	// deliveries may still exist.
-	bucketRemovedEndpoints = []byte("removedEndpoints")
 	// bucketEvents: event id → event record, for events that don't share their
 	// delivery's.
 	bucketEvents = []byte("events")
@@ -49,7 +41,7 @@ var (
 
 // buckets are all that a file has.
 var buckets = append([][]byte{
-	bucketMeta, bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints,
+	bucketMeta,
 	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketDeliveryCounts,
 	bucketIdempotency,
 }, allRowBuckets()...)

@@ -3,7 +3,6 @@ package boltstore
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 
 	"teamdata/store"
 	"teamdata/store/codec"
@@ -51,6 +50,8 @@ func (l *loader) put(kind store.Kind, key, record []byte) (err error) {
 	record = bytes.Clone(record) // the file keeps it until the commit
 	if k := rowKind(string(kind)); k != nil {
 		err = l.load(k, bytes.Clone(key), record)
+	} else if k := store.NumbersOf(kind); k != nil {
+		err = l.loadNumber(k, record)
 	} else if load := loads[kind]; load != nil {
 		err = load(l, key, record)
 	} else {
@@ -88,6 +89,14 @@ func (l *loader) load(k *rows.Kind, key, value []byte) error {
 	return err
 }
 
+// loadNumber makes a number the one of a kind that was given last.
+func (l *loader) loadNumber(k *rows.Kind, number []byte) error {
+	if len(number) != 8 {
+		return rows.ErrRecord
+	}
+	return l.of(k, rows.ByKey).SetSequence(rows.ReadNumber(number))
+}
+
 func (l *loader) set(bucket, key, value []byte) error { return l.bucket(bucket).Put(key, value) }
 
 // sets writes several entries, in threes: bucket, key, value.
@@ -102,25 +111,8 @@ func (l *loader) sets(entries ...[]byte) error {
 
 // loads are the kinds with more to write than the record into the bucket of that name.
 var loads = map[store.Kind]func(l *loader, key, record []byte) error{
-	store.KindEndpointNumber: loadEndpointNumber,
-	store.KindEndpoint:       loadEndpoint,
-	store.KindDelivery:       loadDelivery,
-	store.KindIdempotency:    loadIdempotency,
-}
-
-func loadEndpointNumber(l *loader, _, last []byte) error {
-	if len(last) != 8 {
-		return rows.ErrRecord
-	}
-	return l.bucket(bucketEndpoints).SetSequence(binary.BigEndian.Uint64(last))
-}
-
-func loadEndpoint(l *loader, key, record []byte) error {
-	e, err := rows.Decode(record, codec.Endpoint)
-	if err != nil {
-		return err
-	}
-	return l.sets(bucketEndpoints, key, record, bucketEndpointNumbers, numberKey(e.Number), bytes.Clone(key))
+	store.KindDelivery:    loadDelivery,
+	store.KindIdempotency: loadIdempotency,
 }
 
 // loadDelivery lets a short event share the record of its only delivery.

@@ -32,7 +32,7 @@ func (t *tx) eachWaiting(ctx context.Context, fn func(e store.Endpoint, first du
 		}
 		number, _, _ := readPlaceKey(key)
 		if first, ok := t.firstDue(number); ok {
-			e, err := t.sealedEndpoint(number)
+			e, err := t.SealedEndpoint(number)
 			if err == nil {
 				fn(e, first)
 			} else if !store.IsNotFound(err) {
@@ -58,7 +58,7 @@ type waiting struct {
 }
 
 func (w waiting) Walk(offer func(store.Cursor) bool) (store.Endpoint, error) {
-	e, err := w.endpointByNumber(w.endpoint)
+	e, err := w.EndpointByNumber(w.endpoint)
 	if store.IsNotFound(err) || err == nil && e.Disabled() {
 		return e, nil
 	}

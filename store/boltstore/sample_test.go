@@ -53,7 +53,7 @@ var kinds = []kind{
 	kindOf([]byte("instructions"), codec.Instructions),
 	kindOf([]byte("apiKeys"), codec.APIKey),
 	kindOf([]byte("keyUse"), codec.KeyUse),
-	kindOf(bucketEndpoints, codec.Endpoint),
+	kindOf([]byte("endpoints"), codec.Endpoint),
 	kindOf(bucketEvents, codec.Event),
 	kindOf(bucketDeliveries, codec.Record),
 	kindOf([]byte("replayJobs"), codec.ReplayJob),

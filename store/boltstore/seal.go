@@ -90,9 +90,6 @@ func sealAndOpen(path string, o Options) (*Store, error) {
 
 // all seals all secrets of a file in plain text and marks it as sealed.
 func (s sealing) all(bolt *bbolt.Tx) error {
-	if err := endpoints.sealAll(s, bolt); err != nil {
-		return err
-	}
 	for _, k := range rowKinds {
 		if err := s.rows(bolt, k); err != nil {
 			return err
@@ -110,15 +107,11 @@ func (s sealing) rows(bolt *bbolt.Tx, k *rows.Kind) error {
 	for _, key := range allKeys(b) {
 		value, err := k.Seal(s.Sealing, key, b.Get(key))
 		if err != nil {
-			return cantSeal([]byte(k.Name), key)
+			return &boltfile.Error{Text: fmt.Sprintf("can't be sealed, for its record %s %q is damaged", k.Name, key), Advice: "put back a backup"}
 		}
 		if err := b.Put(key, value); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func cantSeal(bucket, key []byte) error {
-	return &boltfile.Error{Text: fmt.Sprintf("can't be sealed, for its record %s %q is damaged", bucket, key), Advice: "put back a backup"}
 }

@@ -25,7 +25,7 @@ func (f *fixture) behindItsBack(fn func(*bbolt.Tx) error) {
 func (f *fixture) changeRecord(id string, change func(*store.Endpoint)) {
 	f.Helper()
 	f.behindItsBack(func(bolt *bbolt.Tx) error {
-		b, key := bolt.Bucket(bucketEndpoints), orgKey(testOrg, id)
+		b, key := bolt.Bucket([]byte("endpoints")), orgKey(testOrg, id)
 		e, err := rows.Decode(b.Get(key), codec.Endpoint)
 		if err != nil {
 			return err

@@ -34,7 +34,7 @@ func TestFormatOfSealedValues(t *testing.T) {
 	must(t, f.db.View(func(bolt *bbolt.Tx) error {
 		opens(bolt.Bucket(bucketMeta).Get([]byte("seal")), "meta\x00seal", "teamdata")
 		opens(bolt.Bucket([]byte("certificates")).Get([]byte("ca")), "certificates\x00ca", secrets[3])
-		e, err := rows.Decode(bolt.Bucket(bucketEndpoints).Get([]byte("org_test\x00whe_a")), codec.Endpoint)
+		e, err := rows.Decode(bolt.Bucket([]byte("endpoints")).Get([]byte("org_test\x00whe_a")), codec.Endpoint)
 		must(t, err)
 		opens([]byte(e.Secret), "endpoints\x00org_test\x00whe_a\x00secret", secrets[2])
 		opens([]byte(e.OldSecret), "endpoints\x00org_test\x00whe_a\x00oldSecret", secrets[0])

@@ -214,7 +214,7 @@ func TestSealDamagedFile(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.addSecrets()
 	must(t, f.db.Update(func(bolt *bbolt.Tx) error {
-		return bolt.Bucket(bucketEndpoints).Put(orgKey(testOrg, "whe_b"), []byte{0xff})
+		return bolt.Bucket([]byte("endpoints")).Put(orgKey(testOrg, "whe_b"), []byte{0xff})
 	}))
 	f.close()
 	refusesWith(t, f.path, sealed(t), "can't be sealed", `endpoints "org_test\x00whe_b"`, "backup")

@@ -51,14 +51,13 @@ type Store struct {
 	life      context.Context
 	end       context.CancelCauseFunc // of life
 
-	queue    *engine.Queue
-	synced   synced
-	keys     keyIndex
-	ids      store.IDSource // owned by the writer, as are writing, counted and endpoint
-	writing  writing        // reused by each batch
-	counted  []counted      // by the updates of a batch, written at its end
-	endpoint readEndpoint   // the last one read
-	before   func() error   // Options.BeforeCommit
+	queue   *engine.Queue
+	synced  synced
+	keys    keyIndex
+	ids     store.IDSource // owned by the writer, as are writing and counted
+	writing writing        // reused by each batch
+	counted []counted      // by the updates of a batch, written at its end
+	before  func() error   // Options.BeforeCommit
 }
 
 var _ store.FileEngine = (*Store)(nil)

@@ -1,42 +1,24 @@
 package boltstore
 
 import (
-	"go.etcd.io/bbolt"
-
 	"teamdata/store"
 	"teamdata/store/rows"
 )
 
 // table is a bucket whose values are records of one kind.
 type table[T any] struct {
-	bucket  []byte
-	noun    string                 // in: There is no such …
-	fields  func(*rows.Codec, *T)  // in record order; new ones go to the end
-	secrets func(*T) []rows.Secret // the sealed fields; nil: none
+	bucket []byte
+	noun   string                // in: There is no such …
+	fields func(*rows.Codec, *T) // in record order; new ones go to the end
 }
 
 // get reads a record. notFound: there is none.
-func (b table[T]) get(t *tx, key []byte) (T, error) {
-	record, err := b.sealed(t, key)
-	if err != nil || b.secrets == nil {
-		return record, err
-	}
-	return b.open(t, key, record)
-}
-
-// sealed reads a record as stored, with its secrets sealed.
-func (b table[T]) sealed(t *tx, key []byte) (record T, err error) {
+func (b table[T]) get(t *tx, key []byte) (record T, err error) {
 	value := t.readBucket(b.bucket).Get(key)
 	if value == nil {
 		return record, b.missing()
 	}
 	record, err = rows.Decode(value, b.fields)
-	return record, storageFault(err)
-}
-
-// open opens the secrets of a record read by sealed.
-func (b table[T]) open(t *tx, key []byte, record T) (T, error) {
-	err := t.s.seal.OpenFields(b.bucket, key, b.secrets(&record))
 	return record, storageFault(err)
 }
 
@@ -46,17 +28,7 @@ func (b table[T]) missing() error {
 
 // put adds or replaces a record.
 func (b table[T]) put(t *tx, key []byte, record T) error {
-	return t.put(t.bucket(b.bucket), key, rows.Encode(b.fields, b.seal(t.s.seal, key, record)))
-}
-
-// seal returns a record as it is stored.
-func (b table[T]) seal(s sealing, key []byte, record T) T {
-	if b.secrets == nil {
-		return record
-	}
-	kept := record
-	s.SealFields(b.bucket, key, b.secrets(&kept))
-	return kept
+	return t.put(t.bucket(b.bucket), key, rows.Encode(b.fields, record))
 }
 
 // insert adds a record under an unused key.
@@ -78,19 +50,4 @@ func (b table[T]) check(c *checker, fn func(key []byte, record *T)) int {
 			fn(key, &record)
 		}
 	})
-}
-
-// sealAll seals the secrets of all records in plain text.
-func (b table[T]) sealAll(s sealing, bolt *bbolt.Tx) error {
-	bucket := bolt.Bucket(b.bucket)
-	for _, key := range allKeys(bucket) {
-		record, err := rows.Decode(bucket.Get(key), b.fields)
-		if err != nil {
-			return cantSeal(b.bucket, key)
-		}
-		if err := bucket.Put(key, rows.Encode(b.fields, b.seal(s, key, record))); err != nil {
-			return err
-		}
-	}
-	return nil
 }

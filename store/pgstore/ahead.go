@@ -1,7 +1,6 @@
 package pgstore
 
 import (
-	"bytes"
 	"slices"
 
 	"teamdata/store"
@@ -16,21 +15,14 @@ type ahead struct {
 	claimed       []string // deliveries that have those outcomes
 	read          []string // those of Orgs of which outcomes are not all
 	orgKeys, keys []string // pairs, of idempotency keys
-	members       [][]byte // their keys
+	wanted        []wanted // of the kinds of rows
 }
-
-// What else is read ahead: of plans there are few, and all are read.
-var (
-	plans       = kindTable("plans")
-	accounts    = kindTable("accounts")
-	members     = kindTable("members")
-	lastRemoved = kindTable("lastRemoved")
-)
 
 // aheadOf is what a group names. A claimed delivery is taken as it was claimed, which the
 // statement that writes its outcome checks; reread: it is read like others.
 func aheadOf(group []*engine.Update, reread bool) (a ahead) {
 	for _, u := range group {
+		a.want(u.Scope.Ahead())
 		a.All = a.All || u.Scope.All
 		a.Orgs = append(a.Orgs, u.Scope.Orgs...)
 		if fence := u.Scope.Fence; fence.Token != 0 {
@@ -42,11 +34,6 @@ func aheadOf(group []*engine.Update, reread bool) (a ahead) {
 		for _, key := range u.Scope.Keys {
 			a.orgKeys, a.keys = append(a.orgKeys, key.OrgID), append(a.keys, key.Key)
 		}
-		for _, org := range u.Scope.Orgs {
-			for _, user := range u.Scope.Users {
-				a.members = append(a.members, rows.Pair(nil, org, user))
-			}
-		}
 	}
 	if reread || a.All {
 		a.Deliveries = append(a.Deliveries, a.claimed...)
@@ -54,6 +41,9 @@ func aheadOf(group []*engine.Update, reread bool) (a ahead) {
 	for _, ids := range []*[]string{&a.Orgs, &a.read, &a.Users, &a.Deliveries} {
 		slices.Sort(*ids)
 		*ids = slices.Compact(*ids)
+	}
+	for i := range a.wanted {
+		a.wanted[i].compact()
 	}
 	slices.Sort(a.fenced)
 	a.fenced = slices.Compact(a.fenced)
@@ -115,27 +105,19 @@ func (a *ahead) missing() (queries []query) {
 // reads are the queries that read what most updates of what is named read. Outcomes
 // read their delivery, and when its endpoint last acknowledged one.
 func (a *ahead) reads(o *overlay) (queries []query) {
+	for i := range a.wanted {
+		queries = append(queries, a.wanted[i].reads(o)...)
+	}
 	if len(a.read) > 0 {
-		queries = append(queries,
-			o.load(orgs, "key = ANY($1)", keysOf(a.read)),
-			o.load(webhooks.table, "org_id = ANY($1) ORDER BY org_id, id", a.read),
-			o.load(plans, "true"),
-			o.load(lastRemoved, "key = ANY($1)", keysOf(a.read)),
-			o.loadLasts(orgLists, a.parts()))
+		queries = append(queries, o.loadLasts(orgLists, a.parts()))
 	}
 	if len(a.keys) > 0 {
 		queries = append(queries, o.load(idempotency.table, "(org_id, key) IN (SELECT * FROM unnest($1::text[], $2::text[])) ORDER BY first_use DESC", a.orgKeys, a.keys))
 	}
-	if len(a.Users) > 0 {
-		queries = append(queries, o.load(accounts, "key = ANY($1)", keysOf(a.Users)))
-	}
-	if len(a.members) > 0 {
-		queries = append(queries, o.load(members, "key = ANY($1)", a.members))
-	}
 	if len(a.Deliveries) > 0 {
 		queries = append(queries, o.load(deliveries.table, "id = ANY($1)", a.Deliveries))
-		if len(a.read) > 0 {
-			queries = append(queries, o.loadAcknowledged("SELECT number FROM endpoints WHERE org_id = ANY($1)", a.read))
+		if of := a.wantedOf(webhooks); len(of.ranges) > 0 {
+			queries = append(queries, o.loadAcknowledged(of.inRanges(sqlNumber("endpoint_numbers")), of.bounds()...))
 		}
 	}
 	if len(a.fenced) > 0 {
@@ -168,36 +150,23 @@ func (o *overlay) loadAll(t *table, sql string, args ...any) query {
 
 // absent notes that what was named and not found is not there.
 func (a *ahead) absent(o *overlay) {
-	o.absent(orgs, keysOf(a.read))
-	o.absent(lastRemoved, keysOf(a.read))
+	for i := range a.wanted {
+		a.wanted[i].known(o)
+	}
 	for i, key := range a.keys {
 		o.loaded(idempotency.table, row{plain(a.orgKeys[i]), plain(key)}, nil)
 	}
-	o.absent(accounts, keysOf(a.Users))
-	o.absent(members, a.members)
 	for _, id := range a.Deliveries {
 		o.loaded(deliveries.table, row{plain(id)}, nil)
 	}
 	if len(a.Deliveries) > 0 {
-		for _, e := range o.in(webhooks.table) {
-			o.loaded(lastAcknowledged, e.row[2:3], nil)
+		for _, e := range o.sorted(webhooks) {
+			o.loaded(lastAcknowledged, e[1:2], nil)
 		}
 	}
 	for _, number := range a.fenced {
 		o.loaded(lastAcknowledged, row{unsigned(number)}, nil)
 	}
-	if len(a.read) > 0 {
-		o.whole(plans, rows.Bounds{}, o.sorted(plans))
-		a.endpoints(o)
-	}
-}
-
-// keysOf are the keys of rows that have one text.
-func keysOf(ids []string) (keys [][]byte) {
-	for _, id := range ids {
-		keys = append(keys, []byte(id))
-	}
-	return keys
 }
 
 // parts are the prefixes of the keys in lists of the orgs.
@@ -206,18 +175,4 @@ func (a *ahead) parts() (prefixes [][]byte) {
 		prefixes = append(prefixes, rows.Part(nil, id))
 	}
 	return prefixes
-}
-
-// endpoints puts those that were read into the order of their orgs.
-func (a *ahead) endpoints(o *overlay) {
-	for _, id := range a.read {
-		o.endpoints[string(plain(id))] = nil
-	}
-	for _, e := range o.in(webhooks.table) {
-		org := string(e.row[0])
-		o.endpoints[org] = append(o.endpoints[org], e.row)
-	}
-	for _, list := range o.endpoints {
-		slices.SortFunc(list, func(a, b row) int { return bytes.Compare(a[1], b[1]) })
-	}
 }

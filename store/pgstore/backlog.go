@@ -11,15 +11,17 @@ import (
 func (s *Store) Backlog(ctx context.Context) (b store.Backlog, err error) {
 	err = s.view(ctx, func(t *tx) error {
 		rows, err := t.query(nil, `
-			SELECT e.disabled, d.first, d.due, d.waiting FROM endpoints e,
+			SELECT e.key, e.value, d.first, d.due, d.waiting FROM `+sqlEndpoints+` e,
 				LATERAL (SELECT min(at) AS first, count(*) FILTER (WHERE at <= $1) AS due, count(*) AS waiting FROM
 					(SELECT at FROM deliveries WHERE endpoint = e.number AND list = 2 ORDER BY at, id LIMIT $2) counted) d
-			WHERE d.waiting > 0 ORDER BY e.number`, t.now, store.MaxCountedDeliveries+1)
+			WHERE d.waiting > 0 ORDER BY e.endpoint_numbers`, t.now, store.MaxCountedDeliveries+1)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			addBacklog(&b, r)
+			if err := addBacklog(&b, r); err != nil {
+				return err
+			}
 		}
 		mails, err := t.Mails("", store.MaxCountedMails)
 		if b.Mails = len(mails); len(mails) > 0 {
@@ -31,16 +33,19 @@ func (s *Store) Backlog(ctx context.Context) (b store.Backlog, err error) {
 }
 
 // addBacklog adds the deliveries waiting for one endpoint.
-func addBacklog(b *store.Backlog, r row) {
-	disabled, first := readBigint(r[0]) > 0, readTime(r[1])
-	if disabled {
-		e := store.Endpoint{DisabledAt: readTime(r[0])}
+func addBacklog(b *store.Backlog, r row) error {
+	e, err := store.ReadEndpoint(r[0], r[1])
+	if err != nil {
+		return err
+	}
+	if first := readTime(r[2]); e.Disabled() {
 		b.HeldAt = earliest(b.HeldAt, e.HeldSince(first))
 	} else {
 		b.Busy++
 		b.DueAt = earliest(b.DueAt, first)
 	}
-	addWaiting(&b.Waiting, disabled, int(readBigint(r[2])), int(readBigint(r[3])), store.MaxCountedDeliveries)
+	addWaiting(&b.Waiting, e.Disabled(), int(readBigint(r[3])), int(readBigint(r[4])), store.MaxCountedDeliveries)
+	return nil
 }
 
 // earliest returns the earlier of two times; a zero a is none.

@@ -26,9 +26,6 @@ type carriedKind struct {
 // carriedKinds are made with their first use.
 var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 	kinds := map[store.Kind]*carriedKind{
-		store.KindEndpointNumber:   {query: "SELECT int8send(last_value) FROM endpoint_numbers WHERE is_called"},
-		store.KindEndpoint:         webhooks.carried(),
-		store.KindRemovedEndpoint:  removedEndpoints.carried(),
 		store.KindEvent:            events.carried(),
 		store.KindDelivery:         deliveries.carried(),
 		store.KindLastAcknowledged: lastAcknowledged.carried(),
@@ -37,6 +34,11 @@ var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 	}
 	for _, k := range rows.Kinds() {
 		kinds[store.Kind(k.Name)] = carriedRows(k)
+	}
+	for _, kind := range store.Kinds {
+		if k := store.NumbersOf(kind); k != nil {
+			kinds[kind] = &carriedKind{query: "SELECT int8send(last_value) FROM " + tableOf(k).numbers() + " WHERE is_called"}
+		}
 	}
 	// Another engine may keep these in another form.
 	kinds[store.KindEvent].record = recoded(codec.Event)

@@ -42,7 +42,6 @@ func (c *checker) fault(format string, args ...any) { c.found(fmt.Sprintf(format
 
 func (c *checker) records() {
 	c.rows()
-	webhooks.check(c, nil)
 	idempotency.check(c, nil)
 	events.check(c, c.events)
 	deliveries.check(c, c.deliveries)
@@ -174,14 +173,13 @@ func (c *checker) deliveries(rows []row, list []store.Delivery) {
 
 // faults are queries that find what must not be: each row names something.
 var faults = []struct{ sql, text string }{
-	{"SELECT number::text FROM endpoints JOIN removed_endpoints USING (number)", "removed_endpoints %s: there is an endpoint of that number"},
 	{`SELECT convert_from(key, 'UTF8') FROM accounts a WHERE NOT EXISTS (SELECT 1 FROM members
 		WHERE visible_orgs >= a.key || '\x00' AND visible_orgs < a.key || '\x01')`, "accounts %q: may see no org"},
 	{"SELECT DISTINCT endpoint::text FROM deliveries d WHERE " + noEndpoint, "deliveries: there is no endpoint %s"},
 	{"SELECT endpoint::text FROM last_acknowledged d WHERE " + noEndpoint, "last_acknowledged %s: there is no endpoint of that number"},
 }
 
-const noEndpoint = "NOT EXISTS (SELECT 1 FROM endpoints WHERE number = d.endpoint) AND NOT EXISTS (SELECT 1 FROM removed_endpoints WHERE number = d.endpoint)"
+const noEndpoint = "NOT EXISTS (SELECT 1 FROM endpoints WHERE endpoint_numbers = int8send(d.endpoint)) AND NOT EXISTS (SELECT 1 FROM removed_endpoints WHERE key = int8send(d.endpoint))"
 
 func (c *checker) references() {
 	for _, f := range faults {

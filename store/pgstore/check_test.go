@@ -28,14 +28,14 @@ func TestCheck(t *testing.T) {
 	check(t, database)
 	const replayList = "UPDATE replay_jobs SET replay_job_list = convert_to('org_1', 'UTF8') || '\\x00' || key"
 	for _, c := range []struct{ damage, back, want string }{
-		{"UPDATE endpoints SET disabled = 7", "UPDATE endpoints SET disabled = 0", `endpoints "org_1" "whe_1": its column disabled is not that of its record`},
+		{"UPDATE endpoints SET endpoint_numbers = int8send(7)", "UPDATE endpoints SET endpoint_numbers = int8send(1)", `endpoints "org_1\x00whe_1": its column endpoint_numbers is not that of its record`},
 		{"UPDATE members SET managers_value = 'admin'", "UPDATE members SET managers_value = 'owner'", `members "org_1\x00usr_1": its column managers_value is not that of its record`},
 		{"UPDATE orgs SET value = value || '\\x00'", "UPDATE orgs SET value = substring(value FOR length(value) - 1)", `orgs "org_1": the record is damaged`},
 		{"INSERT INTO removed_orgs VALUES ('org_1', '')", "DELETE FROM removed_orgs", `orgs "org_1": is removed, too`},
 		{"UPDATE replay_jobs SET replay_job_list = key", replayList, `replayJobs "rpl_1": its column replay_job_list is not that of its record`},
 		{"UPDATE replay_jobs SET replay_job_list = NULL", replayList, `replayJobs "rpl_1": its column replay_job_list is not that of its record`},
 		{"INSERT INTO key_use VALUES ('key_1', '')", "DELETE FROM key_use", `keyUse "key_1": there is no such key`},
-		{"INSERT INTO removed_endpoints SELECT number FROM endpoints", "DELETE FROM removed_endpoints", `removed_endpoints 1: there is an endpoint of that number`},
+		{"INSERT INTO removed_endpoints SELECT endpoint_numbers, '' FROM endpoints", "DELETE FROM removed_endpoints", `endpoints "org_1" "whe_1": its number 1 is that of a removed one, too`},
 		{"INSERT INTO last_acknowledged VALUES (9, 1)", "DELETE FROM last_acknowledged", `last_acknowledged 9: there is no endpoint of that number`},
 		{`INSERT INTO audit_log VALUES ('org_1\000\000\000\000\000\000\000\000\001a', '{')`, "DELETE FROM audit_log WHERE value = '{'", `auditLog "org_1\x00\x00\x00\x00\x00\x00\x00\x00\x01a": the item is not JSON`},
 	} {

@@ -116,21 +116,37 @@ func addWaiting(w *store.Waiting, disabled bool, due, count, most int) {
 
 // FinishedBefore reads the start of each endpoint's two finished lists.
 func (t *tx) FinishedBefore(before time.Time, limit int) ([]string, error) {
-	rows, err := t.query([]*table{deliveries.table, webhooks.table, removedEndpoints}, `
-		SELECT d.id FROM (SELECT number FROM endpoints UNION ALL SELECT number FROM removed_endpoints) e,
+	rows, err := t.query([]*table{deliveries.table, webhooks, removedEndpoints}, `
+		SELECT d.id FROM (SELECT endpoint_numbers FROM endpoints UNION ALL SELECT key FROM removed_endpoints) e (number),
 			(VALUES (1::bigint), (3::bigint)) finished (list),
-			LATERAL (SELECT id FROM deliveries WHERE endpoint = e.number AND list = finished.list AND at < $1 ORDER BY at, id LIMIT $2) d
+			LATERAL (SELECT id FROM deliveries WHERE endpoint = `+sqlNumber("e.number")+` AND list = finished.list AND at < $1 ORDER BY at, id LIMIT $2) d
 		LIMIT $2`, before, limit)
 	return firstTexts(rows), err
 }
 
-// HeldBefore reads the start of each disabled endpoint's waiting list.
+// HeldBefore reads the start of each waiting list, to find those of endpoints that were
+// disabled before.
 func (t *tx) HeldBefore(before time.Time, limit int) ([]string, error) {
-	rows, err := t.query([]*table{deliveries.table, webhooks.table}, `
-		SELECT d.id FROM endpoints e,
+	found, err := t.query([]*table{deliveries.table, webhooks}, `
+		SELECT e.key, e.value FROM `+sqlEndpoints+` e
+		WHERE (SELECT at FROM deliveries WHERE endpoint = e.number AND list = 2 ORDER BY at, id LIMIT 1) < $1`, before)
+	var numbers []uint64
+	for _, r := range found {
+		e, err := store.ReadEndpoint(r[0], r[1])
+		if err != nil {
+			return nil, err
+		}
+		if e.Disabled() && e.DisabledAt.Before(before) {
+			numbers = append(numbers, e.Number)
+		}
+	}
+	if err != nil || len(numbers) == 0 {
+		return nil, err
+	}
+	rows, err := t.query(nil, `
+		SELECT d.id FROM unnest($3::bigint[]) e (number),
 			LATERAL (SELECT id FROM deliveries WHERE endpoint = e.number AND list = 2 AND at < $1 ORDER BY at, id LIMIT $2) d
-		WHERE e.disabled > 0 AND e.disabled < $1
-		LIMIT $2`, before, limit)
+		LIMIT $2`, before, limit, numbers)
 	return firstTexts(rows), err
 }
 

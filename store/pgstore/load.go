@@ -49,8 +49,8 @@ func (l *loader) put(kind store.Kind, key, record []byte) error {
 			return err
 		}
 	}
-	if kind == store.KindEndpointNumber {
-		return l.setEndpointNumber(record)
+	if k := store.NumbersOf(kind); k != nil {
+		return l.setNumber(kind, tableOf(k), record)
 	}
 	values, err := splitKey(k.key, key)
 	if err != nil {
@@ -108,9 +108,9 @@ func (l *loader) needPartition(number int64) error {
 	return l.exec(l.ctx, sqlMakePartition(number))
 }
 
-func (l *loader) setEndpointNumber(last []byte) error {
+func (l *loader) setNumber(kind store.Kind, of *table, last []byte) error {
 	if len(last) != 8 {
-		return l.damaged(store.KindEndpointNumber, nil, rows.ErrRecord)
+		return l.damaged(kind, nil, rows.ErrRecord)
 	}
-	return l.exec(l.ctx, fmt.Sprintf("SELECT setval('endpoint_numbers', %d)", readBigint(last)))
+	return l.exec(l.ctx, fmt.Sprintf("SELECT setval('%s', %d)", of.numbers(), readBigint(last)))
 }

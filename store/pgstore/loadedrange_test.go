@@ -10,7 +10,7 @@ import (
 // What was loaded as a whole is known: which keys are not there, for as long as the group
 // runs, and what is in a range, until something in it is written.
 func TestLoadedRange(t *testing.T) {
-	o := newOverlay()
+	o, plans := newOverlay(), kindTable("plans")
 	for _, key := range []string{"c3", "a1", "c1", "b1", "a3"} {
 		o.loaded(plans, row{[]byte(key)}, row{[]byte(key), {}})
 	}

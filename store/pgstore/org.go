@@ -1,10 +1,7 @@
 package pgstore
 
-// The tables of orgs that this engine reads by itself: ahead, and in queries of its own.
-var (
-	orgs        = kindTable("orgs")
-	removedOrgs = kindTable("removedOrgs")
-)
+// removedOrgs are read in queries of members.
+var removedOrgs = kindTable("removedOrgs")
 
 // ForgetOrg drops the row that updates of the org locked, too.
 func (t *tx) ForgetOrg(id string) error {

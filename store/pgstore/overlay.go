@@ -10,17 +10,16 @@ import (
 // it fails. A query that needs what was written sends it to the database early;
 // then a savepoint is what a failed update goes back to.
 type overlay struct {
-	rows      []map[string]entry  // by table
-	dirty     [][]string          // keys of rows that were written since they were sent
-	counts    []counted           // not sent yet
-	endpoints map[string][]row    // of orgs, while no endpoint is written
-	ranges    [][]loadedRange     // by table, in order: what was loaded as a whole
-	careful   bool                // rows that are said to be new may not be
-	probed    bool                // an empty commit is asked for
-	lastID    string              // the greatest that any node made
-	lasts     []map[lastOf][]byte // by table: those that are known
-	part      int64               // that counts are added to
-	stale     []row               // of lastAcknowledged, to be deleted
+	rows    []map[string]entry  // by table
+	dirty   [][]string          // keys of rows that were written since they were sent
+	counts  []counted           // not sent yet
+	ranges  [][]loadedRange     // by table, in order: what was loaded as a whole
+	careful bool                // rows that are said to be new may not be
+	probed  bool                // an empty commit is asked for
+	lastID  string              // the greatest that any node made
+	lasts   []map[lastOf][]byte // by table: those that are known
+	part    int64               // that counts are added to
+	stale   []row               // of lastAcknowledged, to be deleted
 
 	// Of the update that runs:
 	undo      []change
@@ -64,7 +63,7 @@ type change struct {
 }
 
 func newOverlay() *overlay {
-	return &overlay{rows: make([]map[string]entry, len(tables)), dirty: make([][]string, len(tables)), ranges: make([][]loadedRange, len(tables)), lasts: make([]map[lastOf][]byte, len(tables)), endpoints: map[string][]row{}}
+	return &overlay{rows: make([]map[string]entry, len(tables)), dirty: make([][]string, len(tables)), ranges: make([][]loadedRange, len(tables)), lasts: make([]map[lastOf][]byte, len(tables))}
 }
 
 func (o *overlay) in(t *table) map[string]entry {
@@ -126,9 +125,6 @@ func (o *overlay) write(t *table, key, r row, unused bool) {
 	there := known && (old.row != nil && !old.dirty || old.dirty && old.there)
 	rows[name] = entry{key, r, true, unused && !o.careful, there && !o.careful, old.version}
 	o.dirty[t.place] = append(o.dirty[t.place], name)
-	if t == webhooks.table {
-		clear(o.endpoints)
-	}
 	o.rewritten(t, key[0])
 	o.move(t, key, old.row, r, known || unused)
 }
@@ -156,9 +152,6 @@ func (o *overlay) rollback() {
 			}
 		} else {
 			delete(o.rows[c.table.place], c.key)
-		}
-		if c.table == webhooks.table {
-			clear(o.endpoints)
 		}
 		o.rewritten(c.table, []byte(c.key))
 	}

@@ -14,7 +14,7 @@ import (
 // A row that was new when an update began is new again once that has failed, however
 // often it was sent.
 func TestRowSentTwice(t *testing.T) {
-	o := newOverlay()
+	o, plans := newOverlay(), kindTable("plans")
 	key := row{[]byte("pro")}
 	write := func(record string) { o.write(plans, key, append(key[:1:1], []byte(record)), false) }
 	o.loaded(plans, key, nil)

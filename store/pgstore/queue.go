@@ -9,18 +9,31 @@ import (
 	"teamdata/store/rows"
 )
 
-const sqlEachDue = `SELECT e.number, d.at FROM endpoints e,
-		LATERAL (SELECT at FROM deliveries WHERE endpoint = e.number AND list = 2 ORDER BY at, id LIMIT 1) d
-	WHERE e.disabled = 0`
+var sqlEachDue = `SELECT e.number, e.key, e.value, d.at FROM ` + sqlEndpoints + ` e,
+		LATERAL (SELECT at FROM deliveries WHERE endpoint = e.number AND list = 2 ORDER BY at, id LIMIT 1) d`
+
+// eachDue calls fn with what sqlEachDue found of endpoints that are enabled.
+func eachDue(found []row, fn func(endpoint uint64, due time.Time)) error {
+	for _, r := range found {
+		e, err := store.ReadEndpoint(r[1], r[2])
+		if err != nil {
+			return err
+		}
+		if !e.Disabled() {
+			fn(readUnsigned(r[0]), readTime(r[3]))
+		}
+	}
+	return nil
+}
 
 // EachDue looks at the start of each endpoint's waiting list.
 func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.Time)) error {
 	return s.view(ctx, func(t *tx) error {
-		rows, err := t.query(nil, sqlEachDue+" ORDER BY e.number")
-		for _, r := range rows {
-			fn(readUnsigned(r[0]), readTime(r[1]))
+		rows, err := t.query(nil, sqlEachDue+" ORDER BY e.endpoint_numbers")
+		if err != nil {
+			return err
 		}
-		return err
+		return eachDue(rows, fn)
 	})
 }
 
@@ -28,17 +41,17 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 // can't read now is read when the node looks the next time.
 func (s *Store) announce(ctx context.Context, shards []string) {
 	var found []row
+	var due rows.Changes
 	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) (err error) {
-		found, err = c.rows(ctx, newQuery(sqlEachDue+" AND 'shard ' || lpad((e.number % "+strconv.Itoa(store.Shards)+")::text, 2, '0') = ANY($1)", shards))
+		found, err = c.rows(ctx, newQuery(sqlEachDue+" WHERE 'shard ' || lpad((e.number % "+strconv.Itoa(store.Shards)+")::text, 2, '0') = ANY($1)", shards))
 		return err
 	})
+	if err == nil {
+		err = eachDue(found, due.Due)
+	}
 	if err != nil {
 		s.known.miss()
 		return
-	}
-	var due rows.Changes
-	for _, r := range found {
-		due.Due(readUnsigned(r[0]), readTime(r[1]))
 	}
 	s.Tell(&due)
 }
@@ -58,7 +71,7 @@ type waiting struct {
 // Walk reads the start of the list with the endpoint.
 func (w *waiting) Walk(offer func(store.Cursor) bool) (e store.Endpoint, err error) {
 	var endpoints []row
-	next := []query{newQuery("SELECT "+webhooks.columns+" FROM endpoints WHERE number = $1", w.endpoint).collect(&endpoints)}
+	next := []query{newQuery("SELECT key, value FROM endpoints WHERE endpoint_numbers = $1", unsigned(w.endpoint)).collect(&endpoints)}
 	for after := (store.Cursor{}); ; next = nil {
 		var rows []row
 		page := newQuery("SELECT "+deliveries.columns+", xmin FROM deliveries WHERE endpoint = $1 AND list = 2 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4",
@@ -67,7 +80,7 @@ func (w *waiting) Walk(offer func(store.Cursor) bool) (e store.Endpoint, err err
 			return e, err
 		}
 		if after.IsZero() {
-			if e, err = webhooks.open(w.tx, endpoints[0]); err != nil || e.Disabled() {
+			if e, err = w.OpenEndpoint(endpoints[0][0], endpoints[0][1]); err != nil || e.Disabled() {
 				return e, err
 			}
 		}

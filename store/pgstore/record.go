@@ -1,8 +1,6 @@
 package pgstore
 
 import (
-	"strings"
-
 	"teamdata/store"
 	"teamdata/store/rows"
 )
@@ -11,11 +9,9 @@ import (
 // the record, and the record.
 type records[T any] struct {
 	*table
-	bucket  []byte // of sealed values; the same in every engine
-	noun    string // in: There is no such …
-	fields  func(*rows.Codec, *T)
-	secrets func(*T) []rows.Secret // the sealed fields; nil: none
-	made    func(*T) row           // the columns made of the record; nil: none
+	noun   string // in: There is no such …
+	fields func(*rows.Codec, *T)
+	made   func(*T) row // the columns made of the record; nil: none
 }
 
 func keyOf(parts []string) row {
@@ -35,31 +31,22 @@ func (r records[T]) get(t *tx, key ...string) (record T, err error) {
 	if found == nil {
 		return record, r.missing()
 	}
-	return r.open(t, found)
+	return r.read(found)
 }
 
 func (r records[T]) missing() error {
 	return store.Errorf(store.CodeNotFound, "There is no such %s.", r.noun)
 }
 
-// read reads the record of a row as stored, with its secrets sealed.
+// read reads the record of a row.
 func (r records[T]) read(found row) (T, error) {
 	record, err := rows.Decode(found[len(found)-1], r.fields)
 	return record, fault(err)
 }
 
-// open reads the record of a row.
-func (r records[T]) open(t *tx, found row) (T, error) {
-	record, err := r.read(found)
-	if err == nil && r.secrets != nil {
-		err = fault(t.s.seal.OpenFields(r.bucket, sealKey(found[:r.keys]), r.secrets(&record)))
-	}
-	return record, err
-}
-
-func (r records[T]) openAll(t *tx, rows []row) (list []T, err error) {
+func (r records[T]) readAll(rows []row) (list []T, err error) {
 	for _, found := range rows {
-		record, err := r.open(t, found)
+		record, err := r.read(found)
 		if err != nil {
 			return nil, err
 		}
@@ -68,33 +55,21 @@ func (r records[T]) openAll(t *tx, rows []row) (list []T, err error) {
 	return list, nil
 }
 
-// sealKey is the key of a sealed value.
-func sealKey(key row) []byte {
-	parts := make([]string, len(key))
-	for i, part := range key {
-		parts[i] = string(part)
-	}
-	return []byte(strings.Join(parts, "\x00"))
-}
-
 // put adds or replaces a record.
 func (r records[T]) put(t *tx, record T, key ...string) error {
-	return t.put(r.table, r.row(t, record, key))
+	return t.put(r.table, r.row(record, key))
 }
 
 // insert adds a record under an unused key.
 func (r records[T]) insert(t *tx, record T, key ...string) error {
-	return t.insert(r.table, r.row(t, record, key))
+	return t.insert(r.table, r.row(record, key))
 }
 
 // row is a record as it is stored.
-func (r records[T]) row(t *tx, record T, key []string) row {
+func (r records[T]) row(record T, key []string) row {
 	values := append(make(row, 0, len(r.cols)), keyOf(key)...)
 	if r.made != nil {
 		values = append(values, r.made(&record)...)
-	}
-	if r.secrets != nil {
-		t.s.seal.SealFields(r.bucket, sealKey(values[:r.keys]), r.secrets(&record))
 	}
 	return append(values, rows.Encode(r.fields, record))
 }

@@ -137,12 +137,15 @@ func (t *tx) Write(k *rows.Kind, r *rows.Row) error {
 	return t.put(to, full)
 }
 
+// numbers is the sequence of a kind's numbers.
+func (t *table) numbers() string { return t.name + "_numbers" }
+
 // Next asks a sequence, which gives no number twice, whatever becomes of the transaction.
 func (t *tx) Next(k *rows.Kind) (n uint64, err error) {
 	if t.over == nil {
 		return 0, fault(errReadOnly)
 	}
-	q := newQuery("SELECT nextval('" + tableOf(k).name + "_numbers')")
+	q := newQuery("SELECT nextval('" + tableOf(k).numbers() + "')")
 	q.row = func(values [][]byte) error {
 		n = readUnsigned(values[0])
 		return nil

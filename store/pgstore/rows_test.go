@@ -27,7 +27,7 @@ func sqlOf(k *rows.Kind) string {
 		indexes += fmt.Sprintf("CREATE UNIQUE INDEX %[1]s_%[2]s ON %[1]s (%[2]s) WHERE %[2]s IS NOT NULL;", t.name, column)
 	}
 	if k.Numbers {
-		indexes += "CREATE SEQUENCE " + t.name + "_numbers;"
+		indexes += "CREATE SEQUENCE " + t.numbers() + ";"
 	}
 	return sql + ", value bytea NOT NULL);" + indexes
 }

@@ -72,19 +72,6 @@ func checkSeal(seal rows.Sealing, sealed []byte) error {
 
 // sealSecrets seals all secrets of a database in plain text and marks it as sealed.
 func (t *tx) sealSecrets() error {
-	endpoints, err := t.query([]*table{webhooks.table}, "SELECT "+webhooks.columns+" FROM endpoints")
-	for _, r := range endpoints {
-		e, err := webhooks.read(r)
-		if err != nil {
-			return err
-		}
-		if err := webhooks.put(t, e, string(r[0]), string(r[1])); err != nil {
-			return err
-		}
-	}
-	if err != nil {
-		return err
-	}
 	for _, k := range rows.Kinds() {
 		if k.Seal == nil {
 			continue

@@ -47,7 +47,7 @@ func TestSeal(t *testing.T) {
 	t.Parallel()
 	database := postgres.New(t)
 	plaintext := func() bool {
-		rows := postgres.Exec(t, database, `SELECT encode(string_agg(r, ''::bytea), 'escape') FROM (SELECT record AS r FROM endpoints
+		rows := postgres.Exec(t, database, `SELECT encode(string_agg(r, ''::bytea), 'escape') FROM (SELECT value AS r FROM endpoints
 			UNION ALL SELECT value FROM accounts UNION ALL SELECT value FROM certificates) r`)
 		found := rows[0][0]
 		return strings.Contains(found, "whsec_") || strings.Contains(found, "password") || strings.Contains(found, "private")

@@ -81,7 +81,7 @@ func empty(t testing.TB, database string) {
 			IF name ~ '^idempotency_' THEN EXECUTE 'DROP TABLE ' || name; ELSE EXECUTE 'DELETE FROM ' || name; END IF;
 		END LOOP;
 		UPDATE generations SET n = 0;
-		ALTER SEQUENCE endpoint_numbers RESTART;
+		ALTER SEQUENCE endpoints_numbers RESTART;
 	END $$`)
 }
 

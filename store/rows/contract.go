@@ -172,11 +172,9 @@ func (c *Changes) Due(endpoint uint64, at time.Time) { c.Dues = append(c.Dues, D
 func (c *Changes) Again(deliveryID string) { c.Written = append(c.Written, deliveryID) }
 
 // Want is what transactions will read, for engines that read it ahead: rows by their
-// keys, a range of them that is read whole, or the Last of an index.
+// keys, or a range of them that is read whole.
 type Want struct {
 	Kind *Kind
 	Keys [][]byte // nil: those within Bounds
 	Bounds
-	Last  bool // with the prefix Bounds.From
-	Index int  // of Last
 }

@@ -36,13 +36,6 @@ func (h *history) dispatch() {
 	}
 }
 
-// endpointKeys are the keys of all endpoints, in the order of their numbers.
-func (h *history) endpointKeys() []pair {
-	return slices.SortedFunc(maps.Keys(h.oracle.endpoints), func(a, b pair) int {
-		return int(h.oracle.endpoints[a].Number) - int(h.oracle.endpoints[b].Number)
-	})
-}
-
 // releaseSome gives some of the claimed deliveries back, whatever became of
 // them.
 func (h *history) releaseSome() {

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -23,8 +22,15 @@ func (o *oracle) NewID(prefix string) string {
 	return id
 }
 
-// Number is that of a row, which no row of the oracle's asks for.
-func (o *oracle) Number(*rows.Kind) uint64 { return take(&o.numbers, "number") }
+// Number is that of an endpoint.
+func (o *oracle) Number(*rows.Kind) uint64 {
+	number := take(&o.numbers, "number")
+	if o.given[number] {
+		panic("the engine gave an endpoint's number again")
+	}
+	o.given.keep(number, true)
+	return number
+}
 
 func (o *oracle) PutDelivery(d store.Delivery) error {
 	if _, err := o.Delivery(d.ID); err != nil {
@@ -34,22 +40,6 @@ func (o *oracle) PutDelivery(d store.Delivery) error {
 }
 
 func (o *oracle) HTTPOnLoopback() bool { return false }
-
-func (o *oracle) AddEndpoint(e store.Endpoint) (store.Endpoint, error) {
-	e.Number = take(&o.numbers, "number")
-	if o.given[e.Number] {
-		panic("the engine gave an endpoint's number again")
-	}
-	o.given.keep(e.Number, true)
-	return e, o.PutEndpoint(e)
-}
-
-func (o *oracle) Endpoints(orgID string) ([]store.Endpoint, error) {
-	list := slices.Collect(maps.Values(o.endpoints))
-	list = slices.DeleteFunc(list, func(e store.Endpoint) bool { return e.OrgID != orgID })
-	slices.SortFunc(list, func(a, b store.Endpoint) int { return strings.Compare(a.ID, b.ID) })
-	return list, nil
-}
 
 // ForgetOrg forgets the positions of its lists, too.
 func (o *oracle) ForgetOrg(id string) error {

@@ -17,13 +17,11 @@ type oracle struct {
 	store.Nouns
 	model        *rowstest.Model
 	highest      kept[pair, store.Cursor] // position that a list ever had, by list and org
-	endpoints    kept[pair, store.Endpoint]
 	events       kept[string, store.Event]
 	deliveries   kept[string, store.Delivery]
 	records      kept[pair, store.IdempotencyRecord]
 	acknowledged kept[uint64, time.Time] // the last, by endpoint
 	given        kept[uint64, bool]      // the endpoints' numbers, those of removed ones too
-	removed      kept[uint64, bool]      // endpoints that are not forgotten
 	counts       kept[countsOf, store.DeliveryCounts]
 }
 
@@ -79,10 +77,6 @@ func sorted[T any](in map[string]T, after string, limit int) (list []T) {
 const unlimited = int(^uint(0) >> 1)
 
 // What is just kept.
-func (o *oracle) Endpoint(orgID, id string) (store.Endpoint, error) {
-	return o.endpoints.find(pair{orgID, id})
-}
-func (o *oracle) PutEndpoint(e store.Endpoint) error         { return o.endpoints.keep(pair{e.OrgID, e.ID}, e) }
 func (o *oracle) Delivery(id string) (store.Delivery, error) { return o.deliveries.find(id) }
 func (o *oracle) Event(id string) (store.Event, error)       { return o.events.find(id) }
 func (o *oracle) AddIdempotencyRecord(r store.IdempotencyRecord) error {

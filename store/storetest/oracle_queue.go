@@ -113,7 +113,7 @@ func (o *oracle) HeldBefore(t time.Time, limit int) (ids []string, err error) {
 // eachDue is what EachDue reports.
 func (o *oracle) eachDue() map[uint64]time.Time {
 	due := map[uint64]time.Time{}
-	for _, e := range o.endpoints {
+	for _, e := range o.endpoints() {
 		if list := o.waiting(e); len(list) > 0 {
 			due[e.Number] = list[0].DueAt
 		}
@@ -123,7 +123,7 @@ func (o *oracle) eachDue() map[uint64]time.Time {
 
 // backlog is what Backlog counts.
 func (o *oracle) backlog() (b store.Backlog) {
-	for _, e := range o.endpoints {
+	for _, e := range o.endpoints() {
 		waiting := false
 		for _, d := range o.deliveries {
 			if d.EndpointNumber == e.Number && d.State.Waiting() {
@@ -174,13 +174,19 @@ func (o *oracle) claim(endpoint uint64, now time.Time, limit int, claimed map[st
 
 // byNumber is the endpoint of a number; the zero Endpoint, which has no
 // deliveries, if it was removed.
-func (o *oracle) byNumber(number uint64) (e store.Endpoint) {
-	for _, e := range o.endpoints {
-		if e.Number == number {
-			return e
+func (o *oracle) byNumber(number uint64) store.Endpoint {
+	e, _ := o.EndpointByNumber(number)
+	return e
+}
+
+// endpoints are those of all orgs, in the order of their numbers.
+func (o *oracle) endpoints() (list []store.Endpoint) {
+	for _, number := range slices.Sorted(maps.Keys(o.given)) {
+		if e, err := o.EndpointByNumber(number); err == nil {
+			list = append(list, e)
 		}
 	}
-	return e
+	return list
 }
 
 // access shows the Access of each key.
@@ -192,17 +198,7 @@ func (o *oracle) access(n names) string {
 	return b.String()
 }
 
-func (o *oracle) DeleteEndpoint(e store.Endpoint) error {
-	o.removed.keep(e.Number, true)
-	return o.endpoints.drop(pair{e.OrgID, e.ID})
-}
-
-func (o *oracle) RemovedEndpoints(limit int) ([]uint64, error) {
-	numbers := slices.Sorted(maps.Keys(o.removed))
-	return numbers[:min(len(numbers), limit)], nil
-}
-
 func (o *oracle) ForgetEndpoint(number uint64) error {
 	delete(o.acknowledged, number)
-	return o.removed.drop(number)
+	return o.Nouns.ForgetEndpoint(number)
 }

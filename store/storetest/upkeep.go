@@ -23,9 +23,9 @@ func (h *history) upkeep() {
 		return
 	}
 	org, id := h.one("org"), h.one("endpoint")
-	if keys := h.endpointKeys(); len(keys) > 0 && h.IntN(8) > 0 {
-		key := pick(h, keys)
-		org, id = key.a, key.b
+	if all := h.oracle.endpoints(); len(all) > 0 && h.IntN(8) > 0 {
+		e := pick(h, all)
+		org, id = e.OrgID, e.ID
 	}
 	since := h.Clock.Now().Add(-time.Duration(h.IntN(20*60)) * time.Minute)
 	h.note("recover endpoint %q of %q since %v", id, org, since)

@@ -129,19 +129,18 @@ CREATE TABLE key_use (
 	value bytea NOT NULL
 );
 
--- disabled: 0, or since when.
 CREATE TABLE endpoints (
-	org_id text COLLATE "C",
-	id text COLLATE "C",
-	number bigint NOT NULL UNIQUE,
-	disabled bigint NOT NULL,
-	record bytea NOT NULL,
-	PRIMARY KEY (org_id, id)
+	key bytea PRIMARY KEY,
+	endpoint_numbers bytea,
+	endpoint_numbers_value bytea,
+	value bytea NOT NULL
 );
-CREATE SEQUENCE endpoint_numbers;
+CREATE UNIQUE INDEX endpoints_endpoint_numbers ON endpoints (endpoint_numbers) WHERE endpoint_numbers IS NOT NULL;
+CREATE SEQUENCE endpoints_numbers;
 -- Removed endpoints whose deliveries may still exist.
 CREATE TABLE removed_endpoints (
-	number bigint PRIMARY KEY
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
 -- The latest counts.
 CREATE TABLE last_acknowledged (
