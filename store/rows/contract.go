@@ -23,7 +23,9 @@ type Rows interface {
 	// not write.
 	Gets(k *Kind, keys [][]byte, fn func(i int, value []byte) error) error
 	// Write adds, replaces or deletes a row, with its entries. It finds no conflict: who
-	// writes has looked. Two rows with the same entry are a storage fault.
+	// writes has looked. Two rows with the same entry are a storage fault. A row with a
+	// Span leaves those that were under its key where they are, until they expire: who
+	// writes has seen that they are in earlier partitions. The last of them counts.
 	Write(k *Kind, r *Row) error
 
 	// Scan calls fn with what is in a range, in its order, until fn returns false. What
@@ -42,12 +44,13 @@ type Rows interface {
 
 	// Last returns the greatest key with a prefix in an index, or with ByKey among the
 	// rows; nil: there is none. Those who append to a list ask for it, so that engines
-	// may read it ahead.
+	// may read it ahead. Of a kind with a Span nobody does.
 	Last(k *Kind, index int, prefix []byte) ([]byte, error)
 	// Next returns the next number of a kind, from 1 on, each once.
 	Next(k *Kind) (uint64, error)
-	// Expire drops rows that expire, of which all are older than a time: a partition, or
-	// up to limit rows. It returns how many it dropped; 0: there are no more.
+	// Expire drops rows that expire, the oldest first, of partitions in which all are
+	// older than a time: a partition, or up to limit rows. It returns how many it dropped,
+	// or about how many if they are thousands; 0: there are no more to be dropped now.
 	Expire(k *Kind, before time.Time, limit int) (int, error)
 
 	// Sealing is how secrets are kept.
@@ -64,7 +67,7 @@ type Kind struct {
 	Place   int           // among all kinds, from 0 on
 	Indexes []Index       // at most MaxIndexes; a row has at most one entry in each
 	Numbers bool          // Next is asked
-	Span    time.Duration // rows expire, in partitions of this length; 0: they don't
+	Span    time.Duration // rows expire, in partitions of this length, and have no indexes; 0: they don't
 
 	// Entries sets the entries of a stored value, or only their keys. What it sets
 	// belongs to the transaction until its end.
@@ -77,6 +80,11 @@ type Kind struct {
 	Seal func(s Sealing, key, value []byte) ([]byte, error)
 	// Check checks the rows of the kind, see [Checker].
 	Check func(c *Checker)
+}
+
+// Partition is the number of the partition of a kind with a Span that a time is in.
+func Partition(k *Kind, at time.Time) uint64 {
+	return uint64(max(at.UnixMilli(), 0) / k.Span.Milliseconds())
 }
 
 // MaxIndexes is how many indexes a kind has at most.
