@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"sync"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // IdempotencyTTL is how long an answer is kept, counted from the first use of
@@ -58,12 +60,74 @@ type IdempotencyRecords interface {
 	// more if that costs no more. It returns how many, or about how many if they are
 	// thousands; 0 means that none is left that can be dropped now.
 	ExpireIdempotencyRecords(limit int) (int, error)
-	// IdempotencyKeys looks at up to limit records of all orgs after one that it has
-	// seen before, "" at first. It returns the keys of those of one org, expired ones
-	// too, and the last that it saw if there may be more.
+	// IdempotencyKeys lists up to limit keys of an org in their order, expired ones too,
+	// after one, "" at first. It returns the last of them if there may be more.
 	IdempotencyKeys(orgID, after string, limit int) (keys []string, last string, err error)
 	// DeleteIdempotencyRecord deletes a record, if there is one.
 	DeleteIdempotencyRecord(orgID, key string) error
+}
+
+var idempotency = rows.Define(&rows.Table[IdempotencyRecord]{
+	Kind: rows.Kind{
+		Name: "idempotency", Noun: "idempotency record",
+		Span: 6 * time.Hour, // a longer one keeps expired records for longer, a shorter one makes more to search
+		At: func(value []byte) (at time.Time, err error) {
+			c := rows.HeadOf(value)
+			for range 3 { // org id, key, fingerprint
+				c.Raw()
+			}
+			c.Time(&at)
+			return at, c.Err()
+		},
+		KeyOf: func(dst, value []byte) ([]byte, error) {
+			c := rows.HeadOf(value)
+			org, key := c.Raw(), c.Raw()
+			if len(key) == 0 {
+				return dst, rows.ErrRecord
+			}
+			return append(append(append(dst, org...), 0), key...), nil
+		},
+	},
+	Key: func(dst []byte, r *IdempotencyRecord) []byte { return rows.Pair(dst, r.OrgID, r.Key) },
+	Fields: func(c *rows.Codec, r *IdempotencyRecord) {
+		c.Text(&r.OrgID)
+		c.Text(&r.Key)
+		c.Hash((*[32]byte)(&r.Fingerprint))
+		c.Time(&r.FirstUse)
+		c.Int(&r.Answer.Status)
+		c.Text(&r.Answer.ContentType)
+		c.Bytes(&r.Answer.Body)
+	},
+})
+
+func (t Nouns) IdempotencyRecord(orgID, key string) (IdempotencyRecord, error) {
+	r, err := idempotency.Find(t.Tx, t.Pair(orgID, key))
+	if err == rows.ErrNone || err == nil && !r.FirstUse.After(t.Now().Add(-IdempotencyTTL)) {
+		return IdempotencyRecord{}, Errorf(CodeNotFound, "The Idempotency-Key was not used.")
+	}
+	return r, stored(err)
+}
+
+func (t Nouns) AddIdempotencyRecord(r IdempotencyRecord) error { return idempotency.Put(t.Tx, &r) }
+
+func (t Nouns) ExpireIdempotencyRecords(limit int) (int, error) {
+	return t.Expire(&idempotency.Kind, t.Now().Add(-IdempotencyTTL), limit)
+}
+
+func (t Nouns) IdempotencyKeys(orgID, after string, limit int) (keys []string, last string, err error) {
+	r := rows.Range{Index: rows.ByKey, Bounds: rows.Below(orgID, after), Limit: limit}
+	err = t.Scan(&idempotency.Kind, r, func(item rows.Item) bool {
+		keys = append(keys, string(item.Key[len(orgID)+1:]))
+		return true
+	})
+	if len(keys) == limit {
+		last = keys[limit-1]
+	}
+	return keys, last, stored(err)
+}
+
+func (t Nouns) DeleteIdempotencyRecord(orgID, key string) error {
+	return idempotency.Drop(t.Tx, t.Pair(orgID, key))
 }
 
 // ValidIdempotencyKey reports whether a key is 1 to 255 printable ASCII

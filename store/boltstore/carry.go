@@ -1,9 +1,8 @@
 package boltstore
 
 import (
+	"cmp"
 	"context"
-	"slices"
-	"strings"
 
 	"go.etcd.io/bbolt"
 
@@ -53,6 +52,8 @@ func (f file) Dump(_ context.Context, fn store.EachRecord) error {
 				dump := dumps[kind]
 				if k := store.NumbersOf(kind); k != nil {
 					dump = func(bolt *bbolt.Tx, fn each) error { return dumpNumber(bolt, k, fn) }
+				} else if k := rowKind(string(kind)); k != nil && k.Span > 0 {
+					dump = func(bolt *bbolt.Tx, fn each) error { return dumpExpiring(bolt, k, fn) }
 				} else if dump == nil {
 					dump = func(bolt *bbolt.Tx, fn each) error { return eachIn(bolt, []byte(kind), fn) }
 				}
@@ -89,7 +90,6 @@ var dumps = map[store.Kind]func(*bbolt.Tx, each) error{
 			return fn(key, rows.Encode(codec.DeliveryCounts, counts))
 		})
 	},
-	store.KindIdempotency: dumpIdempotency,
 }
 
 // dumpNumber has the number of a kind that was given last, if any was.
@@ -142,66 +142,11 @@ func dumpDeliveries(bolt *bbolt.Tx, fn each) error {
 	})
 }
 
-// sortedKeys is how many idempotency keys are sorted at a time: they are stored as they
-// came.
-var sortedKeys = 1 << 17
-
-// keptKey is an idempotency key, and where its record is.
-type keptKey struct {
-	key              string
-	partition, place []byte
-}
-
-// dumpIdempotency goes through all keys for each part that is sorted.
-func dumpIdempotency(bolt *bbolt.Tx, fn each) error {
-	b := bolt.Bucket(bucketIdempotency)
-	for after := ""; ; {
-		keys, err := keysAfter(b, after)
-		if err != nil || len(keys) == 0 {
-			return err
-		}
-		for _, k := range keys {
-			if err := fn([]byte(k.key), b.Bucket(k.partition).Get(k.place)); err != nil {
-				return err
-			}
-		}
-		after = keys[len(keys)-1].key
-	}
-}
-
-// keysAfter returns the first keys after one, each with its record that was written last:
-// an expired one may still be there, in a partition before.
-func keysAfter(b *bbolt.Bucket, after string) (keys []keptKey, err error) {
-	last, buf := "", []byte(nil) // the key at which the list is full; empty: it isn't
-	err = b.ForEachBucket(func(partition []byte) error {
-		return b.Bucket(partition).ForEach(func(place, record []byte) error {
-			if buf = keyOf(record, buf[:0]); buf == nil {
-				return rows.ErrRecord
-			}
-			if string(buf) <= after || last != "" && string(buf) > last {
-				return nil
-			}
-			keys = append(keys, keptKey{string(buf), partition, place})
-			if len(keys) == 2*sortedKeys {
-				keys = firstOfEach(keys)
-				last = keys[len(keys)-1].key
-			}
-			return nil
-		})
+// dumpExpiring reads rows of a kind with a Span, which are not stored in order.
+func dumpExpiring(bolt *bbolt.Tx, k *rows.Kind, fn each) (err error) {
+	errScan := newTx(nil, bolt, nil).Scan(k, rows.Range{Index: rows.ByKey}, func(item rows.Item) bool {
+		err = fn(item.Key, item.Value)
+		return err == nil
 	})
-	return firstOfEach(keys), err
-}
-
-// firstOfEach sorts keys and returns the first sortedKeys of them, each once, at its last
-// place.
-func firstOfEach(keys []keptKey) []keptKey {
-	slices.SortStableFunc(keys, func(a, b keptKey) int { return strings.Compare(a.key, b.key) })
-	n := 0
-	for i, k := range keys {
-		if i+1 == len(keys) || keys[i+1].key != k.key {
-			keys[n] = k
-			n++
-		}
-	}
-	return keys[:min(n, sortedKeys)]
+	return cmp.Or(err, errScan)
 }

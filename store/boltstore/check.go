@@ -104,7 +104,6 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string), step func()) {
 	c.events()
 	c.deliveries()
 	c.deliveryCounts()
-	c.idempotency()
 	c.accounts()
 }
 

@@ -164,7 +164,7 @@ var damages = map[string]damage{
 	"a retry of no org":           {[]byte("replayJobList"), lose, []string{`replayJobs "rpl_1": is not in replayJobList under "org_test\x00rpl_1"`, "replayJobList: entries: 0, replayJobs: 1"}},
 	"a mail is spoiled":           {[]byte("mails"), spoil, []string{`mails "mai_old": the record is damaged`}},
 	"an audit entry is spoiled":   {[]byte("auditLog"), spoil, []string{`auditLog "org_test\x00`, "is not JSON"}},
-	"an answer is spoiled":        {bucketIdempotency, inPartition(spoil), []string{`idempotency "\x00\x00\x00\x00\x00\x00\x00\x01": the record is damaged`}},
+	"an answer is spoiled":        {bucketIdempotency, inPartition(spoil), []string{`idempotency "org_test\x00old": the record is damaged`}},
 	"an answer elsewhere":         {bucketIdempotency, inPartition(move("org_test\x00x")), []string{`idempotency "org_test\x00x": holds the record of "org_test\x00old"`}},
 	"an answer in no partition":   {bucketIdempotency, put([]byte("x"), []byte("y")), []string{`idempotency "x": is not a partition`}},
 	"acknowledged by none":        {bucketLastAcknowledged, put(numberKey(7), numberKey(1)), []string{`\a": there is no endpoint of that number`}},

@@ -12,7 +12,11 @@ func (c *checker) rows(kinds []*rows.Kind) error {
 	on := rows.Checker{Tx: newTx(nil, c.bolt, nil).Tx, Found: c.found}
 	on.Walk = func(k *rows.Kind, fn func(key, value []byte, compare func(want *rows.Entries))) error {
 		n := map[string]int{}
-		c.each([]byte(k.Name), func(key, value []byte) {
+		each := func(fn func(key, value []byte)) { c.each([]byte(k.Name), fn) }
+		if k.Span > 0 {
+			each = func(fn func(key, value []byte)) { c.partitions(k, fn) }
+		}
+		each(func(key, value []byte) {
 			fn(key, value, func(want *rows.Entries) {
 				for i, x := range k.Indexes {
 					if e := want[i]; e.Key != nil {

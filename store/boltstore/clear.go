@@ -39,8 +39,8 @@ func (s *Store) Clear(ctx context.Context) error {
 	})
 }
 
-// clear empties a bucket. The buckets in it stay: they are partitions of idempotency
-// records, which their expiry drops, and the index that has them is not read again.
+// clear empties a bucket. The buckets in it stay: they are partitions of rows
+// that expire, which Expire drops, and the index that has them is not read again.
 func (t *tx) clear(b *bbolt.Bucket) error {
 	var keys [][]byte
 	c := b.Cursor()

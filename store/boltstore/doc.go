@@ -4,8 +4,8 @@
 // One goroutine writes. Concurrent Updates share its commits: while one batch is
 // being synced, the next gathers (writer.go). Inside a batch every write is
 // logged with the value that it replaced, so a failed closure is rolled back
-// alone (tx.go). Idempotency records are appended, and found by an index in memory
-// (keyindex.go). layout.go describes the layout of the file; docs/format.md does
+// alone (tx.go). Rows that expire are appended, and found by an index in memory
+// (expiring.go, keyindex.go). layout.go describes the layout of the file; docs/format.md does
 // so for people who have a file and no program.
 //
 // Nouns whose tables are in package store are kept as rows, of which the file knows

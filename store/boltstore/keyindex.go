@@ -14,21 +14,20 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store/boltstore/boltfile"
-	"teamdata/store/codec"
 	"teamdata/store/engine"
 	"teamdata/store/rows"
 )
 
-// maxIndexed is the maximum number of records in the index, which takes up to 21
+// maxIndexed is the maximum number of rows in the index, which takes up to 21
 // bytes of memory for each.
 const maxIndexed = 4 << 20
 
-// keyIndex finds idempotency records by hashes of their keys. Clients choose the
-// keys, and records stored in their order would each change a page of their own.
-// So records are stored at positions, in the order in which they arrive.
+// keyIndex finds rows of kinds with a Span by hashes of their keys. Clients choose the
+// keys, and rows stored in their order would each change a page of their own.
+// So they are stored at positions, in the order in which they arrive.
 //
-// What the index returns are candidates: another key's record may be there, or
-// none. But it lacks no record that has a position, once its partition is read.
+// What the index returns are candidates: another key's row may be there, or
+// none. But it lacks no row that has a position, once its partition is read.
 // After Open that takes a while, and doesn't delay other transactions.
 type keyIndex struct {
 	seed    maphash.Seed
@@ -43,10 +42,11 @@ type keyIndex struct {
 }
 
 type keyPartition struct {
+	kind    *rows.Kind
 	number  uint64
 	last    uint32            // the highest position given
 	unread  uint32            // this position and lower ones are still to be read
-	spilled bool              // some records may be stored under their keys
+	spilled bool              // some rows may be stored under their keys
 	slots   map[uint32]uint32 // hash, or the first unused number that follows it → position
 }
 
@@ -58,27 +58,32 @@ type keySlot struct {
 
 type keyEntry struct{ hash, position uint32 }
 
-// keyPlace is where a record may be. Position 0: under its key.
+// keyPlace is where a row may be. Position 0: under its key.
 type keyPlace struct {
 	partition uint64
 	position  uint32
 }
 
-var errUnread = errors.New("the index of idempotency keys is still being read")
+var errUnread = errors.New("the index of keys is still being read")
 
 func (k *keyIndex) init(bolt *bbolt.Tx) {
 	k.seed, k.max, k.done = maphash.MakeSeed(), maxIndexed, make(chan struct{})
-	b := bolt.Bucket(bucketIdempotency)
-	c := b.Cursor()
-	for name, _ := c.First(); name != nil; name, _ = c.Next() {
-		if partition := b.Bucket(name); partition != nil && len(name) == 8 {
-			k.partitions = append(k.partitions, newKeyPartition(partitionNumber(name), partition))
+	for _, kind := range expiringKinds {
+		b := bolt.Bucket([]byte(kind.Name))
+		if b == nil {
+			continue
+		}
+		c := b.Cursor()
+		for name, _ := c.First(); name != nil; name, _ = c.Next() {
+			if partition := b.Bucket(name); partition != nil && len(name) == 8 {
+				k.insert(newKeyPartition(kind, partitionNumber(name), partition))
+			}
 		}
 	}
 }
 
-func newKeyPartition(number uint64, b *bbolt.Bucket) *keyPartition {
-	p := &keyPartition{number: number, slots: map[uint32]uint32{}}
+func newKeyPartition(kind *rows.Kind, number uint64, b *bbolt.Bucket) *keyPartition {
+	p := &keyPartition{kind: kind, number: number, slots: map[uint32]uint32{}}
 	if key := lastBefore(b.Cursor(), numberKey(0)[:4], numberKey(1<<32)); key != nil {
 		p.last, _ = positionOf(key)
 	}
@@ -90,8 +95,8 @@ func newKeyPartition(number uint64, b *bbolt.Bucket) *keyPartition {
 	return p
 }
 
-// positionOf reads the position from a record's key. ok is false for the key of a
-// record without one: those begin with an org id.
+// positionOf reads the position from where a row is. ok is false for one without a
+// position: those are under their keys.
 func positionOf(key []byte) (position uint32, ok bool) {
 	if len(key) != 8 || binary.BigEndian.Uint64(key) > math.MaxUint32 {
 		return math.MaxUint32, false
@@ -101,15 +106,15 @@ func positionOf(key []byte) (position uint32, ok bool) {
 
 func (k *keyIndex) hash(key []byte) uint32 { return uint32(maphash.Bytes(k.seed, key)) }
 
-// find appends the places where a record may be in the partitions from one on,
-// latest first. all is false if it may be elsewhere in them, too.
-func (k *keyIndex) find(hash uint32, from uint64, places []keyPlace) (_ []keyPlace, all bool) {
+// find appends the places where a row of a kind may be, in the last partition first.
+// all is false if it may be elsewhere, too.
+func (k *keyIndex) find(kind *rows.Kind, hash uint32, places []keyPlace) (_ []keyPlace, all bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	all = true
 	for _, p := range slices.Backward(k.partitions) {
-		if p.number < from {
-			break
+		if p.kind != kind {
+			continue
 		}
 		for slot := hash; p.taken(slot); slot++ {
 			places = append(places, keyPlace{p.number, p.slots[slot]})
@@ -122,12 +127,12 @@ func (k *keyIndex) find(hash uint32, from uint64, places []keyPlace) (_ []keyPla
 	return places, all
 }
 
-// add gives a record the next position in its partition. 0: the index is full,
-// and the record is to be stored under its key.
-func (k *keyIndex) add(number uint64, b *bbolt.Bucket, hash uint32) (position uint32) {
+// add gives a row the next position in its partition. 0: the index is full,
+// and the row is to be stored under its key.
+func (k *keyIndex) add(kind *rows.Kind, number uint64, b *bbolt.Bucket, hash uint32) (position uint32) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	p := k.partition(number, b)
+	p := k.partition(kind, number, b)
 	if k.len() >= k.max || p.last == math.MaxUint32 {
 		p.spilled = true
 		return 0
@@ -137,17 +142,24 @@ func (k *keyIndex) add(number uint64, b *bbolt.Bucket, hash uint32) (position ui
 	return p.last
 }
 
-func (k *keyIndex) partition(number uint64, b *bbolt.Bucket) *keyPartition {
-	i, found := slices.BinarySearchFunc(k.partitions, number, func(p *keyPartition, n uint64) int { return cmp.Compare(p.number, n) })
-	if !found {
-		p := newKeyPartition(number, b)
-		p.unread = 0 // it is new, or all that it holds had expired when it was dropped
-		k.partitions = slices.Insert(k.partitions, i, p)
+func (k *keyIndex) partition(kind *rows.Kind, number uint64, b *bbolt.Bucket) *keyPartition {
+	for _, p := range slices.Backward(k.partitions) {
+		if p.kind == kind && p.number == number {
+			return p
+		}
 	}
-	return k.partitions[i]
+	p := newKeyPartition(kind, number, b)
+	p.unread = 0 // it is new, or all that it holds had expired when it was dropped
+	k.insert(p)
+	return p
 }
 
-// len returns how many records the index has, or will have once all is read, at most.
+func (k *keyIndex) insert(p *keyPartition) {
+	i, _ := slices.BinarySearchFunc(k.partitions, p.number, func(p *keyPartition, n uint64) int { return cmp.Compare(p.number, n) })
+	k.partitions = slices.Insert(k.partitions, i, p)
+}
+
+// len returns how many rows the index has, or will have once all is read, at most.
 func (k *keyIndex) len() (n int) {
 	for _, p := range k.partitions {
 		n += len(p.slots) + int(p.unread)
@@ -188,10 +200,10 @@ func (k *keyIndex) undo(n int) {
 }
 
 // drop forgets a partition of which nothing is left.
-func (k *keyIndex) drop(number uint64) {
+func (k *keyIndex) drop(kind *rows.Kind, number uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.partitions = slices.DeleteFunc(k.partitions, func(p *keyPartition) bool { return p.number == number })
+	k.partitions = slices.DeleteFunc(k.partitions, func(p *keyPartition) bool { return p.kind == kind && p.number == number })
 }
 
 // awaitKeys waits until the index is read.
@@ -204,7 +216,7 @@ func (s *Store) awaitKeys(ctx context.Context) error {
 	}
 }
 
-// readKeys reads the given partitions into the index, latest records first, since
+// readKeys reads the given partitions into the index, latest rows first, since
 // those are the ones that are asked for again.
 func (s *Store) readKeys(partitions []*keyPartition) {
 	defer close(s.keys.done)
@@ -221,14 +233,14 @@ func (s *Store) readKeys(partitions []*keyPartition) {
 	}
 }
 
-// readMoreKeys reads some of the records with the given position or a lower one,
+// readMoreKeys reads some of the rows with the given position or a lower one,
 // in a short transaction, and returns the highest position still unread.
 func (s *Store) readMoreKeys(p *keyPartition, unread uint32) (uint32, error) {
 	const some = 1000
 	entries := make([]keyEntry, 0, some)
 	err := boltfile.GuardPages(func() error {
 		return s.view(func(t *tx) (err error) {
-			entries, err = t.keyEntries(p.number, unread, entries)
+			entries, err = t.keyEntries(p, unread, entries)
 			return err
 		})
 	})
@@ -247,32 +259,23 @@ func (s *Store) readMoreKeys(p *keyPartition, unread uint32) (uint32, error) {
 	return p.unread, err
 }
 
-// keyEntries fills entries with those of records in a partition, from a position
+// keyEntries fills entries with those of rows in a partition, from a position
 // downwards.
-func (t *tx) keyEntries(partition uint64, from uint32, entries []keyEntry) ([]keyEntry, error) {
-	b := t.bolt.Bucket(bucketIdempotency).Bucket(numberKey(partition))
+func (t *tx) keyEntries(p *keyPartition, from uint32, entries []keyEntry) ([]keyEntry, error) {
+	b := t.of(p.kind, rows.ByKey).Bucket(numberKey(p.number))
 	if b == nil { // it was dropped
 		return entries, nil
 	}
-	var k []byte
+	var own []byte
 	c := b.Cursor()
 	key := lastBefore(c, nil, numberKey(uint64(from)+1))
-	for record := b.Get(key); key != nil && len(entries) < cap(entries); key, record = c.Prev() {
+	for value := b.Get(key); key != nil && len(entries) < cap(entries); key, value = c.Prev() {
 		position, ok := positionOf(key)
-		if k = keyOf(record, k[:0]); k == nil || !ok {
+		var err error
+		if own, err = p.kind.KeyOf(own[:0], value); err != nil || !ok {
 			return entries, rows.ErrRecord
 		}
-		entries = append(entries, keyEntry{t.s.keys.hash(k), position})
+		entries = append(entries, keyEntry{t.s.keys.hash(own), position})
 	}
 	return entries, nil
-}
-
-// keyOf appends the org id and key of an idempotency record, as in orgKey, or
-// returns nil.
-func keyOf(record, dst []byte) []byte {
-	org, key := codec.KeyOf(record)
-	if len(key) == 0 {
-		return nil
-	}
-	return append(append(append(dst, org...), 0), key...)
 }

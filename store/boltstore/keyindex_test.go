@@ -180,10 +180,10 @@ func TestIndexOfFewHashes(t *testing.T) {
 				added = added[:n]
 			default:
 				hash := ^uint32(0) - 3 + random.Uint32N(8) // over the end of the numbers
-				added = append(added, keyEntry{hash, k.add(1, nil, hash)})
+				added = append(added, keyEntry{hash, k.add(nil, 1, nil, hash)})
 			}
 			for _, e := range slices.Concat(want, added) {
-				if places, _ := k.find(e.hash, 0, nil); !slices.Contains(places, keyPlace{1, e.position}) {
+				if places, _ := k.find(nil, e.hash, nil); !slices.Contains(places, keyPlace{1, e.position}) {
 					t.Fatalf("seed %d: the hash %x is found at %v, and not at %d", seed, e.hash, places, e.position)
 				}
 			}

@@ -33,17 +33,12 @@ var (
 	// bucketDeliveryCounts: hours since 1970, org id, 0, endpoint number → counts
 	// record.
 	bucketDeliveryCounts = []byte("deliveryCounts")
-	// bucketIdempotency: partition number → a bucket with the records first
-	// used in that span of time: position, as a number → record; or, beyond
-	// maxIndexed, org id, 0, idempotency key → record.
-	bucketIdempotency = []byte("idempotency")
 )
 
 // buckets are all that a file has.
 var buckets = append([][]byte{
 	bucketMeta,
 	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketDeliveryCounts,
-	bucketIdempotency,
 }, allRowBuckets()...)
 
 // The keys of bucketMeta.

@@ -84,6 +84,12 @@ func (l *loader) load(k *rows.Kind, key, value []byte) error {
 			return err
 		}
 	}
+	if k.Span > 0 {
+		var err error
+		if r.At, err = k.At(value); err != nil {
+			return err
+		}
+	}
 	err := l.tx.Write(k, &r)
 	l.undo = l.undo[:0]
 	return err
@@ -111,8 +117,7 @@ func (l *loader) sets(entries ...[]byte) error {
 
 // loads are the kinds with more to write than the record into the bucket of that name.
 var loads = map[store.Kind]func(l *loader, key, record []byte) error{
-	store.KindDelivery:    loadDelivery,
-	store.KindIdempotency: loadIdempotency,
+	store.KindDelivery: loadDelivery,
 }
 
 // loadDelivery lets a short event share the record of its only delivery.
@@ -138,22 +143,4 @@ func loadDelivery(l *loader, key, record []byte) error {
 		return err
 	}
 	return eachPlace(&d, func(place, value []byte) error { return l.set(bucketDeliveryLists, place, value) })
-}
-
-// loadIdempotency writes a record as [tx.AddIdempotencyRecord] does.
-func loadIdempotency(l *loader, key, record []byte) error {
-	r, err := rows.Decode(record, codec.IdempotencyRecord)
-	if err != nil {
-		return err
-	}
-	number := partitionOf(r.FirstUse)
-	partition, err := l.partition(number)
-	if err != nil {
-		return err
-	}
-	partition.FillPercent = fillPercent
-	if position := l.s.keys.add(number, partition, l.s.keys.hash(key)); position > 0 {
-		key = numberKey(uint64(position))
-	}
-	return partition.Put(key, record)
 }

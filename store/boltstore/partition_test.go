@@ -61,6 +61,12 @@ func (f *fixture) partitions() (n int) {
 	return n
 }
 
+var (
+	bucketIdempotency = []byte(store.KindIdempotency)
+	idempotencyKind   = rowKind(string(store.KindIdempotency))
+	partitionSpan     = idempotencyKind.Span
+)
+
 // partitionStart is the start of a partition.
 var partitionStart = time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
 

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -14,7 +13,7 @@ import (
 
 // A kind of rows is a bucket of its name, with the values under their keys, and a bucket
 // for each index: an entry's key → its value, or nothing. Indexes of the same name share
-// theirs.
+// theirs. Those of a kind with a Span are in partitions, see expiring.go.
 
 var _ rows.Rows = (*tx)(nil)
 
@@ -74,6 +73,9 @@ func (t *tx) of(k *rows.Kind, index int) *bbolt.Bucket {
 }
 
 func (t *tx) Get(k *rows.Kind, key []byte) ([]byte, error) {
+	if k.Span > 0 {
+		return t.getExpiring(k, key)
+	}
 	if b := t.of(k, rows.ByKey); b != nil {
 		return b.Get(key), nil
 	}
@@ -99,6 +101,9 @@ var errReadOnly = errors.New("a View can't write")
 func (t *tx) Write(k *rows.Kind, r *rows.Row) error {
 	if t.writing == nil {
 		return storageFault(errReadOnly)
+	}
+	if k.Span > 0 {
+		return t.writeExpiring(k, r)
 	}
 	b, was := t.of(k, rows.ByKey), r.Was
 	if !r.New && was == nil {
@@ -177,12 +182,6 @@ func (t *tx) Last(k *rows.Kind, index int, prefix []byte) ([]byte, error) {
 func (t *tx) Next(k *rows.Kind) (uint64, error) {
 	n, err := t.of(k, rows.ByKey).NextSequence()
 	return n, storageFault(err)
-}
-
-// Expire is for kinds with partitions, of which there is none yet: the records of
-// idempotency keys are not kept as rows.
-func (t *tx) Expire(k *rows.Kind, _ time.Time, _ int) (int, error) {
-	return 0, errors.New("rows of the kind " + k.Name + " don't expire")
 }
 
 func (t *tx) Sealing() rows.Sealing { return t.s.seal.Sealing }

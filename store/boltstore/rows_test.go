@@ -16,7 +16,9 @@ var rowSeeds = kit.NewSeeds("rows.seeds", 20)
 
 func init() {
 	for _, k := range rowstest.Kinds {
-		rowNames[k.Place] = rowBuckets(k)
+		if rowNames[k.Place] = rowBuckets(k); k.Span > 0 {
+			expiringKinds = append(expiringKinds, k)
+		}
 	}
 }
 

@@ -74,6 +74,9 @@ func (w *walk) within(key, value []byte) (_, _ []byte) {
 }
 
 func (t *tx) Scan(k *rows.Kind, r rows.Range, fn func(rows.Item) bool) error {
+	if k.Span > 0 {
+		return t.scanExpiring(k, r, fn)
+	}
 	b := t.of(k, r.Index)
 	if b == nil {
 		return nil

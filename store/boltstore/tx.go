@@ -24,7 +24,7 @@ type tx struct {
 	read     *bbolt.Bucket // the one that readBucket opened last
 	name     []byte        // its name
 	now      time.Time
-	unread   bool    // it needs more of the index of idempotency keys than is read
+	unread   bool    // it needs more of the index of keys than is read
 	rows     rows.Tx // on it
 }
 

@@ -15,14 +15,3 @@ func IdempotencyRecord(c *rows.Codec, r *store.IdempotencyRecord) {
 	c.Text(&r.Answer.ContentType)
 	c.Bytes(&r.Answer.Body)
 }
-
-// KeyOf returns the org id and key of an idempotency record, without copying them;
-// none if it is damaged.
-func KeyOf(record []byte) (org, key []byte) {
-	c := rows.HeadOf(record)
-	org, key = c.Raw(), c.Raw()
-	if c.Err() != nil {
-		return nil, nil
-	}
-	return org, key
-}

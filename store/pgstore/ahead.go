@@ -11,12 +11,15 @@ import (
 // ahead is what the updates of a group name, to be locked and read before they run.
 type ahead struct {
 	store.Scope
-	fenced        []uint64 // endpoints whose outcomes are written
-	claimed       []string // deliveries that have those outcomes
-	read          []string // those of Orgs of which outcomes are not all
-	orgKeys, keys []string // pairs, of idempotency keys
-	wanted        []wanted // of the kinds of rows
+	fenced  []uint64 // endpoints whose outcomes are written
+	claimed []string // deliveries that have those outcomes
+	read    []string // those of Orgs of which outcomes are not all
+	keys    [][]byte // of answers
+	wanted  []wanted // of the kinds of rows
 }
+
+// answers are kept in partitions, of which the newest one of a key counts.
+var answers = kindTable("idempotency")
 
 // aheadOf is what a group names. A claimed delivery is taken as it was claimed, which the
 // statement that writes its outcome checks; reread: it is read like others.
@@ -32,7 +35,7 @@ func aheadOf(group []*engine.Update, reread bool) (a ahead) {
 		}
 		a.Users = append(a.Users, u.Scope.Users...)
 		for _, key := range u.Scope.Keys {
-			a.orgKeys, a.keys = append(a.orgKeys, key.OrgID), append(a.keys, key.Key)
+			a.keys = append(a.keys, rows.Pair(nil, key.OrgID, key.Key))
 		}
 	}
 	if reread || a.All {
@@ -112,7 +115,7 @@ func (a *ahead) reads(o *overlay) (queries []query) {
 		queries = append(queries, o.loadLasts(orgLists, a.parts()))
 	}
 	if len(a.keys) > 0 {
-		queries = append(queries, o.load(idempotency.table, "(org_id, key) IN (SELECT * FROM unnest($1::text[], $2::text[])) ORDER BY first_use DESC", a.orgKeys, a.keys))
+		queries = append(queries, o.load(answers, "key = ANY($1) ORDER BY at DESC", a.keys))
 	}
 	if len(a.Deliveries) > 0 {
 		queries = append(queries, o.load(deliveries.table, "id = ANY($1)", a.Deliveries))
@@ -153,9 +156,7 @@ func (a *ahead) absent(o *overlay) {
 	for i := range a.wanted {
 		a.wanted[i].known(o)
 	}
-	for i, key := range a.keys {
-		o.loaded(idempotency.table, row{plain(a.orgKeys[i]), plain(key)}, nil)
-	}
+	o.absent(answers, a.keys)
 	for _, id := range a.Deliveries {
 		o.loaded(deliveries.table, row{plain(id)}, nil)
 	}

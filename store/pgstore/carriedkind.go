@@ -14,10 +14,11 @@ import (
 // carriedKind is how the records of a store.Kind are read from the tables and written to
 // them.
 type carriedKind struct {
-	key     []column // the parts of the key, in their order
-	query   string   // reads key and record, in the order of the keys
-	table   string   // that is written; empty: none is
-	columns string   // those that are written: of the key, and others behind them
+	of      *rows.Kind // nil: they are not kept as rows
+	key     []column   // the parts of the key, in their order
+	query   string     // reads key and record, in the order of the keys
+	table   string     // that is written; empty: none is
+	columns string     // those that are written: of the key, and others behind them
 
 	record func(kept []byte) ([]byte, error)                 // the record as it is carried; nil: as it is kept
 	values func(t *rows.Tx, key, record []byte) (row, error) // the columns behind the key
@@ -30,7 +31,6 @@ var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 		store.KindDelivery:         deliveries.carried(),
 		store.KindLastAcknowledged: lastAcknowledged.carried(),
 		store.KindDeliveryCounts:   carriedCounts,
-		store.KindIdempotency:      idempotency.carried(),
 	}
 	for _, k := range rows.Kinds() {
 		kinds[store.Kind(k.Name)] = carriedRows(k)
@@ -43,8 +43,6 @@ var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 	// Another engine may keep these in another form.
 	kinds[store.KindEvent].record = recoded(codec.Event)
 	kinds[store.KindDelivery].record = recoded(codec.Delivery)
-	// An expired record may still be there.
-	kinds[store.KindIdempotency].query = "SELECT DISTINCT ON (org_id, key) org_id, key, record FROM idempotency ORDER BY org_id, key, first_use DESC"
 	return kinds
 })
 
@@ -52,14 +50,21 @@ var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 func carriedRows(k *rows.Kind) *carriedKind {
 	in := tableOf(k)
 	c := in.carried()
+	c.of, c.query = k, in.selectKeys("key, value")+in.order(rows.Range{Index: rows.ByKey})
 	c.values = func(t *rows.Tx, key, record []byte) (row, error) {
-		var entries rows.Entries
+		r := rows.Row{Key: key, Value: record}
 		if k.Entries != nil {
-			if err := k.Entries(t, key, record, false, &entries); err != nil {
+			if err := k.Entries(t, key, record, false, &r.Entries); err != nil {
 				return nil, err
 			}
 		}
-		return in.rowOf(key, &entries, record)[1:], nil
+		if k.Span > 0 {
+			var err error
+			if r.At, err = k.At(record); err != nil {
+				return nil, err
+			}
+		}
+		return in.rowOf(&r)[1:], nil
 	}
 	return c
 }

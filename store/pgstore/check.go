@@ -42,7 +42,6 @@ func (c *checker) fault(format string, args ...any) { c.found(fmt.Sprintf(format
 
 func (c *checker) records() {
 	c.rows()
-	idempotency.check(c, nil)
 	events.check(c, c.events)
 	deliveries.check(c, c.deliveries)
 }
@@ -58,8 +57,12 @@ func (c *checker) walk(k *rows.Kind, fn func(key, value []byte, compare func(*ro
 	c.pages(in, func(found []row) {
 		for _, r := range found {
 			fn(r[0], r.value(), func(want *rows.Entries) {
-				for i, value := range in.rowOf(r[0], want, nil) {
-					if cols := in.cols[i]; cols.null && (!bytes.Equal(r[i], value) || (r[i] == nil) != (value == nil)) {
+				of := rows.Row{Entries: *want}
+				if k.Span > 0 {
+					of.At, _ = k.At(r.value())
+				}
+				for i, value := range in.rowOf(&of) {
+					if cols := in.cols[i]; (cols.null || cols.name == in.last) && (!bytes.Equal(r[i], value) || (r[i] == nil) != (value == nil)) {
 						c.fault("%s %q: its column %s is not that of its record", k.Name, r[0], cols.name)
 					}
 				}
@@ -75,7 +78,11 @@ const checkPage = 1000
 // pages calls fn with all rows of a table, some at a time, in order of their keys.
 func (c *checker) pages(t *table, fn func(rows []row)) {
 	var names, places []string
-	for i, col := range t.cols[:t.keys] {
+	keys := t.keys
+	if t.expires() {
+		keys++
+	}
+	for i, col := range t.cols[:keys] {
 		names, places = append(names, col.name), append(places, fmt.Sprintf("$%d", i+1))
 	}
 	key := strings.Join(names, ", ")
@@ -88,7 +95,7 @@ func (c *checker) pages(t *table, fn func(rows []row)) {
 		}
 		fn(rows)
 		q = newQuery("SELECT " + t.columns + " FROM " + t.name + " WHERE (" + key + ") > (" + strings.Join(places, ", ") + ")" + order)
-		q.values = rows[len(rows)-1][:t.keys]
+		q.values = rows[len(rows)-1][:keys]
 	}
 }
 

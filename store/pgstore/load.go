@@ -31,7 +31,7 @@ type loader struct {
 	tx      rows.Tx // makes entries
 	writing rows.Writing
 
-	partitions []int64 // of the idempotency records
+	partitions []partition // of the table that was last filled
 }
 
 // loadSize is about how many bytes are copied at a time.
@@ -60,8 +60,8 @@ func (l *loader) put(kind store.Kind, key, record []byte) error {
 	if err != nil {
 		return l.damaged(kind, key, err)
 	}
-	if kind == store.KindIdempotency {
-		if err := l.needPartition(partitionOf(readTime(rest[0]))); err != nil {
+	if k.of != nil && k.of.Span > 0 {
+		if err := l.needPartition(partitionOf(k.of, readTime(rest[0]))); err != nil {
 			return err
 		}
 	}
@@ -92,20 +92,20 @@ func (l *loader) flush() error {
 	return nil
 }
 
-// needPartition makes a partition of the idempotency records if it is not there.
-func (l *loader) needPartition(number int64) error {
-	if l.partitions == nil {
-		found, err := l.rows(l.ctx, newQuery(sqlPartitions))
+// needPartition makes a partition if it is not there.
+func (l *loader) needPartition(p partition) error {
+	if len(l.partitions) == 0 || l.partitions[0].of != p.of {
+		found, err := l.rows(l.ctx, p.of.selectPartitions())
 		if err != nil {
 			return l.target.refusal(err)
 		}
-		l.partitions = partitionNumbers(found)
+		l.partitions = p.of.partitions(found)
 	}
-	if slices.Contains(l.partitions, number) {
+	if slices.Contains(l.partitions, p) {
 		return nil
 	}
-	l.partitions = append(l.partitions, number)
-	return l.exec(l.ctx, sqlMakePartition(number))
+	l.partitions = append(l.partitions, p)
+	return l.exec(l.ctx, p.sqlMake())
 }
 
 func (l *loader) setNumber(kind store.Kind, of *table, last []byte) error {

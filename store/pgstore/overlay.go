@@ -238,7 +238,9 @@ func (o *overlay) flush(t *table, queries []query) []query {
 		case e.row != nil && e.there && t.keys < len(t.cols) && t.last == "":
 			changed = append(changed, e.row)
 		case e.row != nil:
-			put = append(put, e.row)
+			if put = append(put, e.row); t.expires() {
+				gone = append(gone, e.key)
+			}
 		case !e.new:
 			gone = append(gone, e.key)
 		}

@@ -10,45 +10,54 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"teamdata/store"
+	"teamdata/store/rows"
 )
 
-// The idempotency records are in partitions by the time of their first use: their keys
-// are the clients' and can't rise, so that deleting them one by one would cost as much
-// as inserting them. A partition is dropped as a whole, once all in it has expired.
+// Rows of a kind with a Span are in partitions by their time: their keys are the clients'
+// and can't rise, so that deleting them one by one would cost as much as inserting them.
+// A partition is dropped as a whole, once all in it has expired.
 //
 // There is no default partition, which could not be dropped. They are made ahead, and
 // for other times, such as those of a test's clock, by the writer when it needs them.
 
-// partitionSpan is the time span of a partition: a longer one keeps expired records
-// for longer, a shorter one makes more to search.
-const partitionSpan = 6 * time.Hour
+// partition is one of a table's, which begins number times the Span after 1970.
+type partition struct {
+	of     *table
+	number uint64
+}
 
-func partitionOf(at time.Time) int64 { return max(at.UnixMilli(), 0) / partitionSpan.Milliseconds() }
+func partitionOf(k *rows.Kind, at time.Time) partition {
+	return partition{tableOf(k), rows.Partition(k, at)}
+}
+
+func (p partition) name() string { return fmt.Sprintf("%s_%d", p.of.name, p.number) }
 
 // partitions are those that are known to be there. One that was dropped since is
-// noticed when a record is inserted.
+// noticed when a row is inserted.
 type partitions struct {
 	mu    sync.Mutex
-	known []int64
+	known []partition
 }
 
-func (p *partitions) has(number int64) bool {
+func (p *partitions) has(one partition) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Contains(p.known, number)
+	return slices.Contains(p.known, one)
 }
 
-func (p *partitions) set(numbers []int64) {
+// set sets those of a table.
+func (p *partitions) set(of *table, now []partition) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.known = numbers
+	p.known = append(slices.DeleteFunc(p.known, func(one partition) bool { return one.of == of }), now...)
 }
 
 // lackingError is why a group that needs partitions runs again, once they are there.
-type lackingError struct{ numbers []int64 }
+type lackingError struct{ lacking []partition }
 
-func (e *lackingError) Error() string { return fmt.Sprint("there are no partitions ", e.numbers) }
+func (e *lackingError) Error() string {
+	return fmt.Sprint("there is no partition ", e.lacking[0].name())
+}
 
 // prepareAgain makes what a group lacks, and reports whether it can run again.
 func (s *Store) prepareAgain(ctx context.Context, failed error) (again bool, err error) {
@@ -56,119 +65,142 @@ func (s *Store) prepareAgain(ctx context.Context, failed error) (again bool, err
 	var server *pgconn.PgError
 	switch {
 	case errors.As(failed, &lacking):
-		err = s.makePartitions(ctx, lacking.numbers...)
+		for _, t := range partitioned(tables) {
+			if err == nil {
+				err = s.makePartitions(ctx, t, lacking.lacking...)
+			}
+		}
 		return err == nil, err
-	case errors.As(failed, &server) && server.Code == "23514" && server.ConstraintName == "" && server.TableName == idempotency.name:
-		s.partitions.set(nil) // one was dropped; the next run notices
-		return true, failed
+	case errors.As(failed, &server) && server.Code == "23514" && server.ConstraintName == "":
+		for _, t := range partitioned(tables) {
+			if t.name == server.TableName {
+				s.partitions.set(t, nil) // one was dropped; the next run notices
+				return true, failed
+			}
+		}
 	}
 	return false, failed
+}
+
+// partitioned are those of some tables that have partitions.
+func partitioned(all []*table) []*table {
+	return slices.DeleteFunc(slices.Clone(all), func(t *table) bool { return !t.expires() })
 }
 
 // makeAhead makes the partitions of now and of the time after it. Its errors are for
 // the operator.
 func (s *Store) makeAhead(ctx context.Context) error {
-	now := partitionOf(s.now())
-	if s.partitions.has(now) && s.partitions.has(now+1) {
-		return nil
-	}
-	if err := s.makePartitions(ctx, now, now+1); err != nil {
-		return s.target.refusal(err)
+	for _, t := range partitioned(keptTables()) {
+		now := s.now()
+		both := []partition{partitionOf(t.of, now), partitionOf(t.of, now.Add(t.of.Span))}
+		if s.partitions.has(both[0]) && s.partitions.has(both[1]) {
+			continue
+		}
+		if err := s.makePartitions(ctx, t, both...); err != nil {
+			return s.target.refusal(err)
+		}
 	}
 	return nil
 }
 
-// sqlLockPartitions keeps others from making partitions, and nobody from using them.
-const sqlLockPartitions = "LOCK TABLE ONLY idempotency IN SHARE UPDATE EXCLUSIVE MODE"
+// lockPartitions keeps others from making partitions, and nobody from using them.
+func (t *table) lockPartitions() query {
+	return query{sql: "LOCK TABLE ONLY " + t.name + " IN SHARE UPDATE EXCLUSIVE MODE"}
+}
 
-const sqlPartitions = "SELECT substr(c.relname, length('idempotency_') + 1)::bigint FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'idempotency'::regclass ORDER BY 1"
+// selectPartitions selects the numbers of the partitions.
+func (t *table) selectPartitions() query {
+	return newQuery(fmt.Sprintf("SELECT substr(c.relname, length('%[1]s_') + 1)::bigint FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = '%[1]s'::regclass ORDER BY 1", t.name))
+}
 
-// makePartitions makes those that are not there. It waits for no reader and no writer.
-func (s *Store) makePartitions(ctx context.Context, numbers ...int64) error {
+// makePartitions makes those of a table that are not there. It waits for no reader and no
+// writer.
+func (s *Store) makePartitions(ctx context.Context, of *table, needed ...partition) error {
 	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		found, err := c.rows(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, query{sql: sqlLockPartitions}, newQuery(sqlPartitions))
+		found, err := c.rows(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, of.lockPartitions(), of.selectPartitions())
 		if err != nil {
 			return err
 		}
-		known := partitionNumbers(found)
+		known := of.partitions(found)
 		var sql string
-		for _, n := range numbers {
-			if !slices.Contains(known, n) {
-				known, sql = append(known, n), sql+sqlMakePartition(n)
+		for _, p := range needed {
+			if p.of == of && !slices.Contains(known, p) {
+				known, sql = append(known, p), sql+p.sqlMake()
 			}
 		}
 		if _, err := c.Exec(ctx, sql+"COMMIT").ReadAll(); err != nil {
 			return err
 		}
-		s.partitions.set(known)
+		s.partitions.set(of, known)
 		return nil
 	})
 }
 
-// sqlMakePartition makes a partition as a table of its own first: to be made as a
-// partition it would have to wait for all who read or write the others.
-func sqlMakePartition(n int64) string {
-	span := partitionSpan.Milliseconds()
-	from := fmt.Sprint(n * span)
-	if n == 0 {
+// sqlMake makes a partition as a table of its own first: to be made as a partition it
+// would have to wait for all who read or write the others.
+func (p partition) sqlMake() string {
+	span := uint64(p.of.of.Span.Milliseconds())
+	from := fmt.Sprint(p.number * span)
+	if p.number == 0 {
 		from = "MINVALUE"
 	}
-	return fmt.Sprintf("CREATE TABLE idempotency_%[1]d (LIKE idempotency INCLUDING ALL); ALTER TABLE idempotency ATTACH PARTITION idempotency_%[1]d FOR VALUES FROM (%[2]s) TO (%[3]d); ",
-		n, from, (n+1)*span)
+	return fmt.Sprintf("CREATE TABLE %[1]s (LIKE %[2]s INCLUDING ALL); ALTER TABLE %[2]s ATTACH PARTITION %[1]s FOR VALUES FROM (%[3]s) TO (%[4]d); ",
+		p.name(), p.of.name, from, (p.number+1)*span)
 }
 
-func partitionNumbers(rows []row) (numbers []int64) {
-	for _, r := range rows {
-		numbers = append(numbers, readBigint(r[0]))
+// partitions are those whose numbers were selected.
+func (t *table) partitions(found []row) (all []partition) {
+	for _, r := range found {
+		all = append(all, partition{t, readUnsigned(r[0])})
 	}
-	return numbers
+	return all
 }
 
-// countedRows is up to how many records of a partition that is dropped are counted;
+// countedRows is up to how many rows of a partition that is dropped are counted;
 // of more, PostgreSQL's estimate is told.
 const countedRows = 10_000
 
-// sqlCountPartition counts the records of a partition.
-func sqlCountPartition(n int64) string {
-	return fmt.Sprintf(`SELECT CASE WHEN counted < %[2]d THEN counted ELSE greatest(counted, (SELECT reltuples::bigint FROM pg_class WHERE oid = 'idempotency_%[1]d'::regclass)) END
-		FROM (SELECT count(*) AS counted FROM (SELECT FROM idempotency_%[1]d LIMIT %[2]d) few) counting`, n, countedRows)
+// sqlCount counts the rows of a partition.
+func (p partition) sqlCount() string {
+	return fmt.Sprintf(`SELECT CASE WHEN counted < %[2]d THEN counted ELSE greatest(counted, (SELECT reltuples::bigint FROM pg_class WHERE oid = '%[1]s'::regclass)) END
+		FROM (SELECT count(*) AS counted FROM (SELECT FROM %[1]s LIMIT %[2]d) few) counting`, p.name(), countedRows)
 }
 
-// sqlDropPartition drops a partition, or leaves it if that would have to wait for a
+// sqlDrop drops a partition, or leaves it if that would have to wait for a
 // reader, such as pg_dump, for which all others would have to wait then. That of another
 // schema in the search_path is never meant.
-func sqlDropPartition(n int64) string {
-	return fmt.Sprintf(`DO $$BEGIN SET LOCAL lock_timeout = '100ms'; EXECUTE format('DROP TABLE %%I.idempotency_%d', current_schema()); EXCEPTION WHEN lock_not_available THEN NULL; END$$`, n)
+func (p partition) sqlDrop() string {
+	return fmt.Sprintf(`DO $$BEGIN SET LOCAL lock_timeout = '100ms'; EXECUTE format('DROP TABLE %%I.%s', current_schema()); EXCEPTION WHEN lock_not_available THEN NULL; END$$`, p.name())
 }
 
-// ExpireIdempotencyRecords drops the oldest partition in which all has expired, and
-// empty ones before it.
-func (t *tx) ExpireIdempotencyRecords(int) (int, error) {
+// Expire drops the oldest partition in which all has expired, and empty ones before it.
+func (t *tx) Expire(k *rows.Kind, before time.Time, _ int) (int, error) {
 	if t.over == nil {
 		return 0, fault(errReadOnly)
 	}
-	rows, err := t.query([]*table{idempotency.table}, sqlPartitions)
-	if err != nil {
+	from := tableOf(k)
+	var found []row
+	if err := t.scan([]*table{from}, from.selectPartitions().collect(&found)); err != nil {
 		return 0, err
 	}
-	end := partitionOf(t.now.Add(-store.IdempotencyTTL))
-	for _, n := range partitionNumbers(rows) {
-		if n >= end {
+	end := rows.Partition(k, before)
+	for _, p := range from.partitions(found) {
+		if p.number >= end {
 			break
 		}
-		if dropped, count, err := t.dropPartition(n); err != nil || !dropped || count > 0 {
+		if dropped, count, err := t.dropPartition(p); err != nil || !dropped || count > 0 {
 			return count, err
 		}
 	}
 	return 0, nil
 }
 
-// dropPartition returns how many records it dropped. A partition that somebody reads
+// dropPartition returns how many rows it dropped. A partition that somebody reads
 // is left for the next sweep.
-func (t *tx) dropPartition(n int64) (dropped bool, count int, err error) {
+func (t *tx) dropPartition(p partition) (dropped bool, count int, err error) {
 	var counted, left []row
-	queries := append(append(t.over.flushEarly(nil), t.over.savepoint()...), newQuery(sqlCountPartition(n)).collect(&counted), query{sql: sqlDropPartition(n)},
-		query{sql: sqlLimits}, newQuery("SELECT 1::bigint WHERE to_regclass(format('%I.%s', current_schema(), $1::text)) IS NOT NULL", fmt.Sprint("idempotency_", n)).collect(&left))
+	queries := append(append(t.over.flushEarly(nil), t.over.savepoint()...), newQuery(p.sqlCount()).collect(&counted), query{sql: p.sqlDrop()},
+		query{sql: sqlLimits}, newQuery("SELECT 1::bigint WHERE to_regclass(format('%I.%s', current_schema(), $1::text)) IS NOT NULL", p.name()).collect(&left))
 	if err := t.exec(queries...); err != nil || len(left) > 0 {
 		return false, 0, err
 	}

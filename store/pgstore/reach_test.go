@@ -39,7 +39,7 @@ func everything(t *testing.T, s *Store, org string) {
 			_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: org, Action: "test"})
 			return err
 		}),
-		s.makePartitions(bg, int64(len(org))),
+		s.makePartitions(bg, answers, partition{answers, uint64(len(org))}),
 	}
 	if err := errors.Join(errs...); err != nil {
 		t.Errorf("%s: %v", org, err)
@@ -151,8 +151,8 @@ func TestSweepInSchema(t *testing.T) {
 	for _, in := range []string{database, own} {
 		s, err := openFor(t, in, false)
 		kit.Must(t, err)
-		kit.Must(t, s.makePartitions(bg, 5))
-		postgres.Exec(t, in, fmt.Sprintf("INSERT INTO idempotency VALUES ('org_1', 'key', %d, '')", 5*partitionSpan.Milliseconds()))
+		kit.Must(t, s.makePartitions(bg, answers, partition{answers, 5}))
+		postgres.Exec(t, in, fmt.Sprintf("INSERT INTO idempotency VALUES ('key', %d, '')", 5*answers.of.Span.Milliseconds()))
 		if in != own {
 			continue
 		}

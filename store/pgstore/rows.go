@@ -1,9 +1,7 @@
 package pgstore
 
 import (
-	"errors"
 	"strings"
-	"time"
 	"unicode"
 
 	"teamdata/store/rows"
@@ -12,6 +10,9 @@ import (
 // A kind of rows is a table: the key, for each index the key of the row's entry in it, and
 // the entry's value where entries have some, and the value. Who writes a row needs not know
 // what it was. All of it is bytes, which have an order and can be any text.
+//
+// The table of a kind with a Span has the time of a row beside its key, and partitions by
+// it. A key may have a row in several of them, of which the last counts.
 
 // entryKind is the type of an entry's key and of its value, of which there may be none.
 var entryKind = kind{name: "bytea", oid: 17, array: 1001, null: true}
@@ -24,6 +25,9 @@ func defineKinds(all []*table, kinds ...*rows.Kind) []*table {
 	all = append(all, make([]*table, rows.Places()-len(all))...)
 	for _, k := range kinds {
 		cols := []column{blob("key")}
+		if k.Span > 0 {
+			cols = append(cols, number("at"))
+		}
 		var entries []int
 		for _, x := range k.Indexes {
 			name := snake(x.Own())
@@ -33,7 +37,9 @@ func defineKinds(all []*table, kinds ...*rows.Kind) []*table {
 			}
 		}
 		t := define(snake(k.Name), 1, append(cols, blob("value"))...)
-		t.of, t.entries = k, entries
+		if t.of, t.entries = k, entries; k.Span > 0 {
+			t.newest("at")
+		}
 		all[k.Place] = t
 	}
 	return all
@@ -51,6 +57,9 @@ func snake(name string) string {
 	return b.String()
 }
 
+// expires reports whether a table has rows of a kind with a Span.
+func (t *table) expires() bool { return t.of != nil && t.of.Span > 0 }
+
 func tableOf(k *rows.Kind) *table { return kindTables[k.Place] }
 
 // kindTable finds the table of a kind that this engine reads by itself.
@@ -63,15 +72,18 @@ func kindTable(name string) *table {
 	panic("pgstore: there is no kind " + name)
 }
 
-// rowOf is a row with its entries, in the order of a table's columns.
-func (t *table) rowOf(key []byte, entries *rows.Entries, value []byte) row {
-	r := append(make(row, 0, len(t.cols)), key)
+// rowOf is a row in the order of a table's columns.
+func (t *table) rowOf(of *rows.Row) row {
+	r := append(make(row, 0, len(t.cols)), of.Key)
+	if t.of.Span > 0 {
+		r = append(r, millis(of.At))
+	}
 	for i, x := range t.of.Indexes {
-		if r = append(r, entries[i].Key); x.Valued {
-			r = append(r, entries[i].Value)
+		if r = append(r, of.Entries[i].Key); x.Valued {
+			r = append(r, of.Entries[i].Value)
 		}
 	}
-	return append(r, value)
+	return append(r, of.Value)
 }
 
 // value is that of a kind's row; nil: there is no row.
@@ -86,6 +98,7 @@ var _ rows.Rows = (*tx)(nil)
 
 func (t *tx) Get(k *rows.Kind, key []byte) ([]byte, error) {
 	found, err := t.get(tableOf(k), key)
+	t.replayed = t.replayed || k.Span > 0 && found != nil
 	return found.value(), err
 }
 
@@ -101,7 +114,7 @@ func (t *tx) Gets(k *rows.Kind, keys [][]byte, fn func(i int, value []byte) erro
 		}
 	}
 	if len(unknown) > 0 {
-		q := newQuery("SELECT "+in.columns+" FROM "+in.name+" WHERE key = ANY($1)", unknown)
+		q := newQuery(in.selectKeys(in.columns)+" WHERE key = ANY($1)"+in.order(rows.Range{Index: rows.ByKey}), unknown)
 		q.row = func(values [][]byte) error {
 			r := copyRow(values)
 			found[string(r[0])] = r.value()
@@ -130,7 +143,12 @@ func (t *tx) Write(k *rows.Kind, r *rows.Row) error {
 	if r.Value == nil {
 		return t.remove(to, r.Key)
 	}
-	full := to.rowOf(r.Key, &r.Entries, r.Value)
+	if k.Span > 0 {
+		if p := partitionOf(k, r.At); !t.s.partitions.has(p) {
+			t.lacking = append(t.lacking, p)
+		}
+	}
+	full := to.rowOf(r)
 	if r.New {
 		return t.insert(to, full)
 	}
@@ -151,11 +169,6 @@ func (t *tx) Next(k *rows.Kind) (n uint64, err error) {
 		return nil
 	}
 	return n, t.scan(nil, q)
-}
-
-// Expire is not yet needed: the idempotency records are no rows, and no others expire.
-func (t *tx) Expire(*rows.Kind, time.Time, int) (int, error) {
-	return 0, fault(errors.ErrUnsupported)
 }
 
 func (t *tx) Sealing() rows.Sealing { return t.s.seal }

@@ -18,6 +18,9 @@ func init() { kindTables = defineKinds(kindTables, rowstest.Kinds...) }
 func sqlOf(k *rows.Kind) string {
 	t := tableOf(k)
 	sql := "CREATE TABLE " + t.name + " (key bytea PRIMARY KEY"
+	if k.Span > 0 {
+		return "CREATE TABLE " + t.name + " (key bytea, at bigint NOT NULL, value bytea NOT NULL, PRIMARY KEY (key, at)) PARTITION BY RANGE (at)"
+	}
 	indexes := ""
 	for _, c := range t.cols[1 : len(t.cols)-1] {
 		sql += ", " + c.name + " bytea"

@@ -73,18 +73,35 @@ func (t *table) scan(r rows.Range, fn func(rows.Item) bool) query {
 
 func (t *table) selectRange(columns string, r rows.Range) query {
 	by := t.ordered(r.Index)
-	sql := "SELECT " + columns + " FROM " + t.name + " WHERE " + by + " >= $1"
+	sql := t.selectKeys(columns) + " WHERE " + by + " >= $1"
 	args := []any{r.From}
 	if r.To != nil {
 		args = append(args, r.To)
 		sql += " AND " + by + " < $2"
 	}
-	sql += t.bare(r) + " ORDER BY " + by + direction(r)
+	sql += t.bare(r) + t.order(r)
 	if r.Limit > 0 {
 		args = append(args, r.Limit)
 		sql += fmt.Sprintf(" LIMIT $%d", len(args))
 	}
 	return newQuery(sql, args...)
+}
+
+// selectKeys selects columns of rows: where a key may have several, of the last one.
+func (t *table) selectKeys(columns string) string {
+	if t.expires() {
+		columns = "DISTINCT ON (key) " + columns
+	}
+	return "SELECT " + columns + " FROM " + t.name
+}
+
+// order is the order of a range, and among the rows of a key that of selectKeys.
+func (t *table) order(r rows.Range) string {
+	order := " ORDER BY " + t.ordered(r.Index) + direction(r)
+	if t.expires() {
+		order += ", " + t.last + " DESC"
+	}
+	return order
 }
 
 // ordered is the column by which a range is in order.

@@ -22,9 +22,9 @@ type tx struct {
 	err   error    // of the database: the transaction is of no more use
 
 	answered bool // it has got an answer
-	replayed bool // it read an answer that was given before
+	replayed bool // it read a row that expires: an answer that was given before
 
-	lacking   []int64           // partitions that are needed and not there
+	lacking   []partition       // partitions that are needed and not there
 	held      map[string]uint64 // the tokens of the node's leases, if a fence is in the group
 	published published
 	lastID    string // the last that an update made, without its prefix

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -47,28 +46,3 @@ func (o *oracle) ForgetOrg(id string) error {
 	o.highest.drop(pair{"audit log", id})
 	return o.Nouns.ForgetOrg(id)
 }
-
-// IdempotencyKeys looks at the org's alone.
-func (o *oracle) IdempotencyKeys(orgID, after string, limit int) (keys []string, last string, err error) {
-	for key := range o.records {
-		if key.a == orgID && key.b > after {
-			keys = append(keys, key.b)
-		}
-	}
-	slices.Sort(keys)
-	if len(keys) >= limit {
-		keys = keys[:limit]
-		last = keys[limit-1]
-	}
-	return keys, last, nil
-}
-
-func (o *oracle) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, error) {
-	r, err := o.records.find(pair{orgID, key})
-	if err == nil && expired(r, o.now) {
-		return o.records.find(pair{})
-	}
-	return r, err
-}
-
-func (o *oracle) ExpireIdempotencyRecords(int) (int, error) { return 0, nil }

@@ -19,7 +19,6 @@ type oracle struct {
 	highest      kept[pair, store.Cursor] // position that a list ever had, by list and org
 	events       kept[string, store.Event]
 	deliveries   kept[string, store.Delivery]
-	records      kept[pair, store.IdempotencyRecord]
 	acknowledged kept[uint64, time.Time] // the last, by endpoint
 	given        kept[uint64, bool]      // the endpoints' numbers, those of removed ones too
 	counts       kept[countsOf, store.DeliveryCounts]
@@ -79,12 +78,6 @@ const unlimited = int(^uint(0) >> 1)
 // What is just kept.
 func (o *oracle) Delivery(id string) (store.Delivery, error) { return o.deliveries.find(id) }
 func (o *oracle) Event(id string) (store.Event, error)       { return o.events.find(id) }
-func (o *oracle) AddIdempotencyRecord(r store.IdempotencyRecord) error {
-	return o.records.keep(pair{r.OrgID, r.Key}, r)
-}
-func (o *oracle) DeleteIdempotencyRecord(orgID, key string) error {
-	return o.records.drop(pair{orgID, key})
-}
 func (o *oracle) PutLastAcknowledged(endpoint uint64, at time.Time) error {
 	return o.acknowledged.keep(endpoint, at)
 }

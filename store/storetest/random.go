@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/rows"
 )
 
 var (
@@ -135,22 +137,33 @@ func (h *history) moveClock() {
 // adoptRecords lets the store say which idempotency records are there that had
 // expired before the clock stepped back: it may have dropped them, or not.
 func (h *history) adoptRecords() {
-	for key, r := range h.oracle.records {
-		if !expired(r, h.latest) || expired(r, h.Clock.Now()) {
-			continue
+	kind := rows.Kinds()[slices.IndexFunc(rows.Kinds(), func(k *rows.Kind) bool { return k.Name == string(store.KindIdempotency) })]
+	var back []string
+	err := h.oracle.Scan(kind, rows.Range{Index: rows.ByKey}, func(item rows.Item) bool {
+		first, err := kind.At(item.Value)
+		if err != nil {
+			h.Fatal(err)
 		}
+		if expired(first, h.latest) && !expired(first, h.Clock.Now()) {
+			back = append(back, string(item.Key))
+		}
+		return true
+	})
+	if err != nil {
+		h.Fatal(err)
+	}
+	for _, both := range back {
+		org, key, _ := strings.Cut(both, "\x00")
 		h.Read(func(tx store.Tx) error {
-			if _, err := tx.IdempotencyRecord(key.a, key.b); store.IsNotFound(err) {
-				delete(h.oracle.records, key)
+			if _, err := tx.IdempotencyRecord(org, key); store.IsNotFound(err) {
+				return h.oracle.DeleteIdempotencyRecord(org, key)
 			}
 			return nil
 		})
 	}
 }
 
-func expired(r store.IdempotencyRecord, now time.Time) bool {
-	return now.Sub(r.FirstUse) > store.IdempotencyTTL
-}
+func expired(firstUse, now time.Time) bool { return now.Sub(firstUse) >= store.IdempotencyTTL }
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {

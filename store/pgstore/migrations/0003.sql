@@ -197,12 +197,11 @@ CREATE TABLE mails (
 
 -- Partitions are of six hours: idempotency_N begins N times six hours after 1970.
 CREATE TABLE idempotency (
-	org_id text COLLATE "C",
-	key text COLLATE "C",
-	first_use bigint NOT NULL,
-	record bytea NOT NULL,
-	PRIMARY KEY (org_id, key, first_use)
-) PARTITION BY RANGE (first_use);
+	key bytea,
+	at bigint NOT NULL,
+	value bytea NOT NULL,
+	PRIMARY KEY (key, at)
+) PARTITION BY RANGE (at);
 CREATE TABLE certificates (
 	key bytea PRIMARY KEY,
 	value bytea NOT NULL

@@ -1,6 +1,7 @@
 package rowstest
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -9,7 +10,10 @@ import (
 
 // Kinds are those of the suite. Together they use all that a Table has; they are not
 // among rows.Kinds, so a test makes room for them in its engine.
-var Kinds = []*rows.Kind{&Jobs.Kind, &Users.Kind, &Tickets.Kind}
+var Kinds = append(slices.Clone(lasting), &Visits.Kind)
+
+// lasting are the kinds whose rows don't expire.
+var lasting = []*rows.Kind{&Jobs.Kind, &Users.Kind, &Tickets.Kind}
 
 // Job is placed by numbers and times alone, so that the keys of its entries can be told
 // from the head of its record.
@@ -140,4 +144,34 @@ var Tickets = rows.New(&rows.Table[uint64]{
 	Key:      func(dst []byte, n *uint64) []byte { return rows.Number(dst, *n) },
 	Complete: func(key []byte, n *uint64) { *n = rows.ReadNumber(key) },
 	Fields:   func(*rows.Codec, *uint64) {},
+})
+
+// Visit expires. Its key is in its value, behind what is not.
+type Visit struct {
+	At   time.Time
+	Who  string
+	Note string
+}
+
+// Visits are kept by who came, in partitions of an hour.
+var Visits = rows.New(&rows.Table[Visit]{
+	Kind: rows.Kind{
+		Name: "testVisits", Noun: "visit", Span: time.Hour,
+		At: func(value []byte) (at time.Time, err error) {
+			c := rows.HeadOf(value)
+			c.Time(&at)
+			return at, c.Err()
+		},
+		KeyOf: func(dst, value []byte) ([]byte, error) {
+			c := rows.HeadOf(value)
+			c.Time(new(time.Time))
+			return append(dst, c.Raw()...), c.Err()
+		},
+	},
+	Key: func(dst []byte, v *Visit) []byte { return append(dst, v.Who...) },
+	Fields: func(c *rows.Codec, v *Visit) {
+		c.Time(&v.At)
+		c.Text(&v.Who)
+		c.Text(&v.Note)
+	},
 })

@@ -121,6 +121,11 @@ func (m *Model) Write(k *rows.Kind, r *rows.Row) error {
 	if r.New && there || r.Was != nil && !(there && bytes.Equal(r.Was, old.value)) {
 		panic(fmt.Sprintf("a row of %s %q is written as if it were not %q", k.Name, key, old.value))
 	}
+	if there && k.Span > 0 && r.Value != nil {
+		if at, err := k.At(old.value); err != nil || rows.Partition(k, at) >= rows.Partition(k, r.At) {
+			panic(fmt.Sprintf("a row of %s %q is written before another one expires: %v, %v", k.Name, key, at, err))
+		}
+	}
 	if there {
 		var e rows.Entries
 		if k.Entries != nil {
@@ -251,7 +256,7 @@ func (m *Model) Last(k *rows.Kind, index int, prefix []byte) (last []byte, err e
 
 func (m *Model) Next(k *rows.Kind) (uint64, error) { return m.Number(k), nil }
 
-// Expire drops nothing: rows that have expired may stay.
+// Expire drops nothing: rows that expire may stay.
 func (m *Model) Expire(*rows.Kind, time.Time, int) (int, error) { return 0, nil }
 
 func (m *Model) Sealing() rows.Sealing  { return rows.Sealing{} }

@@ -12,7 +12,7 @@ import (
 
 // everything reads all rows, and all entries of each index.
 func everything() (all []operation) {
-	for _, k := range Kinds {
+	for _, k := range lasting {
 		for _, r := range wholes(k) {
 			for _, r.Back = range []bool{false, true} {
 				all = append(all, scan(k, r, 0))
@@ -58,8 +58,10 @@ func findAll(w *work) (string, error) {
 
 // read draws an operation that reads.
 func (h *history) read() operation {
-	k := Kinds[h.IntN(len(Kinds))]
-	switch h.IntN(9) {
+	k := lasting[h.IntN(len(lasting))]
+	switch h.IntN(10) {
+	case 9:
+		return h.readVisits()
 	case 0:
 		return h.find()
 	case 1:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"teamdata/store/rows"
 )
@@ -35,7 +36,7 @@ const steps = 60
 // is there after each step.
 func Test(t *testing.T, seed uint64, open Open) {
 	path := filepath.Join(t.TempDir(), "rows")
-	h := &history{T: t, Rand: rand.New(rand.NewPCG(seed, 0)), engine: open(t, path), model: NewModel(nil), undone: map[string]bool{}}
+	h := &history{T: t, Rand: rand.New(rand.NewPCG(seed, 0)), engine: open(t, path), model: NewModel(nil), undone: map[string]bool{}, before: dawn}
 	defer func() {
 		if err := h.engine.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -45,6 +46,7 @@ func Test(t *testing.T, seed uint64, open Open) {
 		}
 	}()
 	for range steps {
+		h.pass()
 		if h.IntN(20) > 0 {
 			h.transact()
 		} else {
@@ -69,6 +71,7 @@ type history struct {
 	log    []string
 	made   int             // how many transactions and ids were made up
 	undone map[string]bool // transactions that failed, as Changes would name them
+	before time.Time       // visits from before it may be dropped
 
 	mu       sync.Mutex
 	executed []*transaction // of a step, in the order in which they ran
@@ -202,7 +205,7 @@ func (h *history) replay(t *transaction) {
 // compare compares all that is there, and what some more is read as. At times more is
 // written before the View ends, which it does not see.
 func (h *history) compare() {
-	all := everything()
+	all := append(everything(), scanVisits(rows.Range{Index: rows.ByKey}, h.before))
 	for range 10 {
 		all = append(all, h.read())
 	}

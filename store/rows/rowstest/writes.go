@@ -59,7 +59,9 @@ func (h *history) user() User {
 
 // write draws an operation that writes.
 func (h *history) write() operation {
-	switch h.IntN(12) {
+	switch h.IntN(14) {
+	case 12, 13:
+		return h.writeVisit()
 	case 0:
 		if h.IntN(8) == 0 {
 			return h.fill()
