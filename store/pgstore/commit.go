@@ -30,21 +30,3 @@ func (t *tx) number(commitNo int64) []query {
 		newQuery("DELETE FROM commits WHERE node = $1 AND part = $2", node, part-1),
 	}
 }
-
-// forgetNodes are the statements that delete the nodes of a condition, behind what they have
-// begun. The ids that they made are remembered.
-func forgetNodes(where string, args ...any) (queries []query) {
-	these := "node IN (SELECT id FROM nodes WHERE " + where + ")"
-	for _, sql := range []string{
-		"SELECT FROM nodes WHERE " + where + " ORDER BY id FOR UPDATE",
-		"SELECT FROM writers WHERE " + these + " ORDER BY node FOR UPDATE",
-		"INSERT INTO commits AS c (node, part, n, last_id) SELECT '', 0, 0, max(last_id) FROM commits WHERE " + these + " HAVING count(*) > 0" +
-			" ON CONFLICT (node, part) DO UPDATE SET last_id = greatest(c.last_id, excluded.last_id)",
-		"DELETE FROM commits WHERE " + these,
-		"DELETE FROM writers WHERE " + these,
-		"DELETE FROM nodes WHERE " + where,
-	} {
-		queries = append(queries, newQuery(sql, args...))
-	}
-	return queries
-}

@@ -270,7 +270,7 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 // standby that a commit waits for, and be lost with a failover.
 func (t *tx) commit(commitNo int64, began time.Time) error {
 	queries := t.over.flushAll()
-	queries = append(queries, t.bumps()...)
+	queries = append(queries, t.s.node.publish(&t.Changes, &t.published)...)
 	queries = append(queries, t.number(commitNo)...)
 	err := t.run(append(queries, query{sql: "COMMIT"})...)
 	if !ambiguous(err) {
@@ -284,6 +284,6 @@ func (s *Store) tell(t *tx) {
 	s.recent.add(t.over.rows[events.place])
 	s.Tell(&t.Changes)
 	if !s.node.alone() {
-		s.sayDue(t)
+		s.node.sayDue(t.Dues)
 	}
 }

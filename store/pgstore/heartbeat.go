@@ -24,27 +24,30 @@ const (
 )
 
 // nudge makes the next heartbeat come at once.
-func (n *node) nudge() {
+func (n *node) nudge() { wake(n.nudged) }
+
+// wake gives a channel its token, unless it has that already.
+func wake(c chan struct{}) {
 	select {
-	case n.nudged <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
 
 // beats keeps the node among those that are seen, until the store is closed.
-func (s *Store) beats() {
+func (n *node) beats() {
 	timer := time.NewTimer(beatEvery)
 	defer timer.Stop()
 	for {
 		select {
-		case <-s.running.Done():
+		case <-n.running.Done():
 			return
-		case <-s.node.nudged:
+		case <-n.nudged:
 		case <-timer.C:
 		}
-		again, err := s.beat()
+		again, err := n.beat()
 		if err == errReplaced {
-			_ = s.replaced()
+			_ = n.replaced()
 			return
 		}
 		timer.Reset(again)
@@ -53,27 +56,26 @@ func (s *Store) beats() {
 
 // beat says that the node is there, takes and gives up what it should, and announces
 // what is due in what is new to it. It returns when the next one is due at the latest.
-func (s *Store) beat() (again time.Duration, err error) {
-	n := s.node
-	if err := n.lockLeases(s.life); err != nil {
+func (n *node) beat() (again time.Duration, err error) {
+	if err := n.lockLeases(n.life); err != nil {
 		return beatTime / 3, err
 	}
 	defer n.unlockLeases()
-	ctx, cancel := context.WithTimeout(s.life, beatTime)
+	ctx, cancel := context.WithTimeout(n.life, beatTime)
 	defer cancel()
 	asked := rightNow()
-	given, offset := n.giveUp(), s.ClockOffset()
+	given, offset := n.giveUp(), n.clock.ClockOffset()
 	seen, err := n.say(ctx, offset, given)
 	if err != nil {
 		return beatTime / 3, err
 	}
-	s.setTime(seen.now)
+	n.clock.setTime(seen.now)
 	n.sight.note(asked.at, seen.nodes)
 	n.judgeClock(offset)
 	lapsed := n.confirm(asked, &seen)
 	n.checkStopped()
 	if len(given) > 0 {
-		s.hints.say(hintNodes)
+		n.hints.say(hintNodes)
 	}
 	mine, gained := n.shareOut(&seen)
 	taken, err := n.take(ctx, mine)
@@ -81,7 +83,7 @@ func (s *Store) beat() (again time.Duration, err error) {
 		gained = shardNames[:]
 	}
 	if len(gained) > 0 {
-		s.announce(ctx, gained)
+		n.announce(ctx, gained)
 	}
 	if again = n.next(&seen); err != nil {
 		again = min(again, beatTime/3)

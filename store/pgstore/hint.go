@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"teamdata/store/engine"
+	"teamdata/store/rows"
 )
 
 // hints tell other nodes by NOTIFY what they would find when they look, which may be a
@@ -49,10 +50,7 @@ func (h *hints) say(words ...string) {
 	for _, word := range words {
 		h.words[word] = true
 	}
-	select {
-	case h.wake <- struct{}{}:
-	default:
-	}
+	wake(h.wake)
 }
 
 // take takes the words of one hint.
@@ -72,34 +70,34 @@ func (h *hints) take() string {
 }
 
 // sayDue tells the owners of endpoints that something is due there.
-func (s *Store) sayDue(t *tx) {
-	for _, due := range t.Dues {
-		if !s.node.has(due.Endpoint) {
-			s.hints.say(strconv.FormatUint(due.Endpoint, 10))
+func (n *node) sayDue(dues []rows.Due) {
+	for _, due := range dues {
+		if !n.has(due.Endpoint) {
+			n.hints.say(strconv.FormatUint(due.Endpoint, 10))
 		}
 	}
 }
 
 // sendHints sends what was said, until the store is closed.
-func (s *Store) sendHints() {
+func (n *node) sendHints() {
 	for {
 		select {
-		case <-s.running.Done():
+		case <-n.running.Done():
 			return
-		case <-s.hints.wake:
+		case <-n.hints.wake:
 		}
-		for words := s.hints.take(); words != ""; words = s.hints.take() {
-			s.sendHint(words)
+		for words := n.hints.take(); words != ""; words = n.hints.take() {
+			n.sendHint(words)
 		}
 		<-time.After(hintEvery)
 	}
 }
 
 // sendHint does not wait for the disk, nor for long: heartbeats need the connection.
-func (s *Store) sendHint(words string) {
-	ctx, cancel := context.WithTimeout(s.life, lookTime)
+func (n *node) sendHint(words string) {
+	ctx, cancel := context.WithTimeout(n.life, lookTime)
 	defer cancel()
-	_ = s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
+	_ = n.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
 			query{sql: "BEGIN"}, query{sql: "SELECT set_config('synchronous_commit', 'off', true)"},
 			newQuery("SELECT pg_notify(("+sqlHintChannel+"), $1)", words),
@@ -110,15 +108,15 @@ func (s *Store) sendHint(words string) {
 
 // listen hears the hints of others, until the store is closed. A pooler gives each
 // transaction another session, so that nothing can be heard through it.
-func (s *Store) listen(ctx context.Context) {
+func (n *node) listen(ctx context.Context) {
 	for ctx.Err() == nil {
-		c, err := s.target.connect(ctx, s.hear)
+		c, err := n.conns.target.connect(ctx, n.hear)
 		if err == nil && c.server.pooled {
 			c.Close(ctx)
 			return
 		}
 		if err == nil {
-			s.listenOn(ctx, c)
+			n.listenOn(ctx, c)
 		}
 		select {
 		case <-ctx.Done():
@@ -128,7 +126,7 @@ func (s *Store) listen(ctx context.Context) {
 }
 
 // listenOn listens on a connection until that is lost.
-func (s *Store) listenOn(ctx context.Context, c *conn) {
+func (n *node) listenOn(ctx context.Context, c *conn) {
 	defer c.Close(context.WithoutCancel(ctx))
 	channel, err := c.rows(ctx, newQuery(sqlHintChannel))
 	if err == nil && len(channel) > 0 {
@@ -137,8 +135,8 @@ func (s *Store) listenOn(ctx context.Context, c *conn) {
 	if err != nil || len(channel) == 0 {
 		return
 	}
-	s.lookSoon()
-	s.node.nudge()
+	n.lookSoon()
+	n.nudge()
 	for {
 		if err := c.WaitForNotification(ctx); err != nil {
 			return
@@ -147,43 +145,43 @@ func (s *Store) listenOn(ctx context.Context, c *conn) {
 }
 
 // hear keeps those words of a hint that concern this node.
-func (s *Store) hear(words string) {
+func (n *node) hear(words string) {
 	for word := range strings.FieldsSeq(words) {
 		if word == hintAccess || word == hintNodes {
-			s.heard.say(word)
-		} else if endpoint, err := strconv.ParseUint(word, 10, 64); err == nil && s.node.has(endpoint) {
-			s.heard.say(strconv.FormatUint(endpoint, 10))
+			n.heard.say(word)
+		} else if endpoint, err := strconv.ParseUint(word, 10, 64); err == nil && n.has(endpoint) {
+			n.heard.say(strconv.FormatUint(endpoint, 10))
 		}
 	}
 }
 
 // followHints acts on what was heard, until the store is closed.
-func (s *Store) followHints() {
+func (n *node) followHints() {
 	for {
 		select {
-		case <-s.running.Done():
+		case <-n.running.Done():
 			return
-		case <-s.heard.wake:
+		case <-n.heard.wake:
 		}
-		for words := s.heard.take(); words != "" && s.running.Err() == nil; words = s.heard.take() {
-			<-time.After(s.follow(words))
+		for words := n.heard.take(); words != "" && n.running.Err() == nil; words = n.heard.take() {
+			<-time.After(n.follow(words))
 		}
 	}
 }
 
 // follow acts on a hint, and returns how long the next one is to wait.
-func (s *Store) follow(words string) (pause time.Duration) {
+func (n *node) follow(words string) (pause time.Duration) {
 	pause = hintEvery
 	for word := range strings.FieldsSeq(words) {
 		switch word {
 		case hintAccess:
-			s.lookSoon()
+			n.lookSoon()
 		case hintNodes:
-			s.node.nudge()
+			n.nudge()
 			pause += hintBeat
 		default:
 			if endpoint, err := strconv.ParseUint(word, 10, 64); err == nil {
-				s.Tell(engine.DueNow(endpoint))
+				n.tell(engine.DueNow(endpoint))
 				pause += hintDue
 			}
 		}

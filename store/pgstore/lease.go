@@ -2,8 +2,6 @@ package pgstore
 
 import (
 	"context"
-	"crypto/rand"
-	"time"
 )
 
 // sqlShortLimits are those of transactions that a heartbeat waits for.
@@ -57,20 +55,6 @@ type job struct {
 	ctx     context.Context // done once the lease is lost
 	end     context.CancelFunc
 	running int
-}
-
-// Hold runs fn under the lease of a name.
-func (s *Store) Hold(ctx context.Context, name string, fn func(ctx context.Context) error) (held bool, err error) {
-	name = "job " + name
-	j, err := s.node.join(ctx, name)
-	if j == nil || err != nil {
-		return false, fault(err)
-	}
-	defer s.node.part(name, j)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(j.ctx, cancel)()
-	return true, fn(ctx)
 }
 
 // lockLeases waits until nobody else takes leases or gives them up, which may take a login.
@@ -131,35 +115,4 @@ func (n *node) part(name string, j *job) {
 		delete(n.jobs, name)
 	}
 	n.nudge()
-}
-
-// UseUp keeps the text until now has come to its end.
-func (s *Store) UseUp(ctx context.Context, text string, now time.Time, ttl time.Duration) (first bool, err error) {
-	var rows []row
-	err = s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx,
-			newQuery("DELETE FROM used_up WHERE until <= $1", now),
-			newQuery("INSERT INTO used_up VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING 1::bigint", text, now.Add(ttl)).collect(&rows))
-		return err
-	})
-	return len(rows) > 0, fault(err)
-}
-
-// SharedKey returns the key that the first node made.
-func (s *Store) SharedKey(ctx context.Context) (key []byte, err error) {
-	fresh := make([]byte, 32)
-	rand.Read(fresh)
-	bucket, name := []byte("sharedKey"), []byte("key")
-	insert := newQuery("INSERT INTO shared_key (key) VALUES ($1) ON CONFLICT DO NOTHING")
-	insert.values = [][]byte{s.seal.SealCertificate(bucket, name, fresh)}
-	var rows []row
-	err = s.pool.with(ctx, func(ctx context.Context, c *conn) (err error) {
-		rows, err = c.rows(ctx, insert, newQuery("SELECT key FROM shared_key"))
-		return err
-	})
-	if err != nil {
-		return nil, fault(err)
-	}
-	key, err = s.seal.OpenCertificate(bucket, name, rows[0][0])
-	return key, fault(err)
 }

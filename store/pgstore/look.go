@@ -33,76 +33,51 @@ type known struct {
 }
 
 // looks looks again and again, until the store is closed.
-func (s *Store) looks() {
+func (n *node) looks() {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-s.running.Done():
+		case <-n.running.Done():
 			return
-		case <-s.lookNow:
+		case <-n.lookNow:
 		case <-ticker.C:
 		}
-		s.node.endLapsed() // its timer stands still as well while the machine is suspended
-		s.look(s.life)
+		n.endLapsed() // its timer stands still as well while the machine is suspended
+		n.look(n.life)
 	}
 }
 
-// tidyEvery is how often the tables are kept in shape.
-const tidyEvery = 5 * time.Minute
-
-// tidies makes partitions ahead, forgets limits and folds counts, until the store is closed. What
-// fails is left for the next time; who needs a partition makes it.
-func (s *Store) tidies() {
-	ticker := time.NewTicker(tidyEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-s.running.Done():
-			return
-		case <-ticker.C:
-			_ = s.makeAhead(s.life)
-			_ = s.forgetLimits(s.life)
-			_ = s.foldCounts(s.life)
-		}
-	}
-}
-
-func (s *Store) lookSoon() {
-	select {
-	case s.lookNow <- struct{}{}:
-	default:
-	}
-}
+func (n *node) lookSoon() { wake(n.lookNow) }
 
 // look reads the generations and how far other nodes have got, and passes on what that
 // means. After an error the next one does.
-func (s *Store) look(ctx context.Context) {
+func (n *node) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	asked := rightNow()
 	var server, generations, commits, nodes []row
-	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
+	err := n.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
 			newQuery("SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint").collect(&server),
 			newQuery("SELECT name, n FROM generations").collect(&generations),
-			newQuery("SELECT node, ("+strings.ReplaceAll(sqlCommitNo, "$1", "w.node")+") FROM writers w WHERE node <> $1", s.node.id).collect(&commits),
+			newQuery("SELECT node, ("+strings.ReplaceAll(sqlCommitNo, "$1", "w.node")+") FROM writers w WHERE node <> $1", n.id).collect(&commits),
 			newQuery("SELECT id, seen_at FROM nodes").collect(&nodes))
 		if err != nil {
 			return err
 		}
-		if changes := s.known.note(asked, readUnsigned(server[0][0]), generations); changes.Touched || changes.Retyped {
-			s.Tell(&changes)
-			_ = s.saySeen(ctx, c, generations) // who waits for us doesn't wait for long
+		if changes := n.known.note(asked, readUnsigned(server[0][0]), generations); changes.Touched || changes.Retyped {
+			n.tell(&changes)
+			_ = n.saySeen(ctx, c, generations) // who waits for us doesn't wait for long
 		}
 		return nil
 	})
 	if err != nil {
 		return
 	}
-	s.node.sight.note(asked.at, nodes)
-	if s.known.dueAgain(asked.at, commits) {
-		s.announce(ctx, shardNames[:])
+	n.sight.note(asked.at, nodes)
+	if n.known.dueAgain(asked.at, commits) {
+		n.announce(ctx, shardNames[:])
 	}
 }
 
@@ -155,30 +130,16 @@ func (k *known) trusted() bool {
 	return k.asked.atMost() < trustTime
 }
 
+// trusts reports whether the node may go by what it keeps in memory.
+func (n *node) trusts() bool { return n.options.Sole || n.known.trusted() }
+
 // saySeen tells those who wait for it that the node knows of generations, on the server
 // where it found them.
-func (s *Store) saySeen(ctx context.Context, c *conn, generations []row) error {
+func (n *node) saySeen(ctx context.Context, c *conn, generations []row) error {
 	sum := 0
 	for _, r := range generations {
 		sum += int(readBigint(r[1]))
 	}
-	_, err := c.run(ctx, newQuery("UPDATE nodes SET seen = $2 WHERE id = $1", s.node.id, sum))
+	_, err := c.run(ctx, newQuery("UPDATE nodes SET seen = $2 WHERE id = $1", n.id, sum))
 	return err
-}
-
-// AccessGeneration is bumped after each commit that touched what an Access depends on.
-// While the node doesn't know whether others did, it is another one each time.
-func (s *Store) AccessGeneration() uint64 {
-	if !s.options.Sole && !s.known.trusted() {
-		s.Tell(&rows.Changes{Touched: true})
-	}
-	return s.Notices.AccessGeneration()
-}
-
-// EventTypeGeneration is bumped like it, for event types.
-func (s *Store) EventTypeGeneration() uint64 {
-	if !s.options.Sole && !s.known.trusted() {
-		s.Tell(&rows.Changes{Retyped: true})
-	}
-	return s.Notices.EventTypeGeneration()
 }

@@ -22,12 +22,12 @@ func TestSuspended(t *testing.T) {
 		one.node.lease = leaseTime
 		one.beats(1)
 		endpoint := uint64(1)
-		if _, has := one.claim(endpoint); !has || !one.known.trusted() {
+		if _, has := one.claim(endpoint); !has || !one.node.known.trusted() {
 			t.Fatal("it does not rely on what it has")
 		}
 		held, err := one.Hold(bg, "job", func(ctx context.Context) error {
 			sleep(&one.node.asked)
-			sleep(&one.known.asked)
+			sleep(&one.node.known.asked)
 			one.node.endLapsed()
 			select {
 			case <-ctx.Done():
@@ -42,7 +42,7 @@ func TestSuspended(t *testing.T) {
 		if _, has := one.claim(endpoint); has {
 			t.Errorf("%s: it claims", name)
 		}
-		if one.known.trusted() {
+		if one.node.known.trusted() {
 			t.Errorf("%s: it trusts what it kept", name)
 		}
 		if held, err := one.Hold(bg, "other", func(context.Context) error { return nil }); held || err != nil {

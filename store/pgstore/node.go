@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/rows"
 )
 
 // nodeCommand is the state of one that sends nothing, and that nobody asks anything.
@@ -19,15 +20,32 @@ const nodeCommand = "command"
 // coordinating is how many connections heartbeats, looks and hints share.
 const coordinating = 2
 
+// host is what a node has of the store that it is for, of which it knows no row and no
+// transaction.
+type host struct {
+	life     context.Context                            // done once the database no longer knows the node
+	running  context.Context                            // done once the store is closed, too
+	clock    *databaseClock                             // which each heartbeat reads
+	tell     func(*rows.Changes)                        // of what others changed
+	announce func(ctx context.Context, shards []string) // what is due in shards that the node has
+	replaced func() error                               // ends life
+}
+
 // node is this process among those that use the database.
 type node struct {
-	id, name, version string
-	schema            int // the last migration that the program knows
-	access            access
-	conns             *pool         // of its own, so that no reader and no commit delays a heartbeat
-	nudged            chan struct{} // has one token when a heartbeat is due at once
-	turn              chan struct{} // has one token while lockLeases holds it
-	sight             sight
+	host
+	options  Options
+	id, name string
+	schema   int           // the last migration that the program knows
+	conns    *pool         // of its own, so that no reader and no commit delays a heartbeat
+	nudged   chan struct{} // has one token when a heartbeat is due at once
+	turn     chan struct{} // has one token while lockLeases holds it
+	lookNow  chan struct{} // has one token when a look is due at once
+	sight    sight
+	known    known
+	seen     seen
+	hints    hints // to be sent
+	heard    hints // to be followed
 
 	mu         sync.Mutex
 	state      string
@@ -54,11 +72,12 @@ type claim struct {
 	version  []byte // of the row: the transaction that wrote it
 }
 
-func newNode(target *Target, o Options) *node {
+func newNode(h host, target *Target, o Options) *node {
 	n := &node{
-		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, access: o.access(), state: store.NodeRunning,
-		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), turn: make(chan struct{}, 1), stopped: make(chan struct{}),
+		host: h, options: o, id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, state: store.NodeRunning,
+		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), lookNow: make(chan struct{}, 1), turn: make(chan struct{}, 1), stopped: make(chan struct{}),
 		held: map[string]uint64{}, leaving: map[string]bool{}, inFlight: map[string]int{}, claims: map[string]claim{}, claimed: map[uint64]int{}, jobs: map[string]*job{},
+		hints: hints{wake: make(chan struct{}, 1)}, heard: hints{wake: make(chan struct{}, 1)},
 	}
 	if n.lease = leaseTime; o.Sole {
 		n.lease = math.MaxInt64 / 2
@@ -108,11 +127,11 @@ func whoUses(there []row) string {
 // tests: the lock on meta is for one who upgrades them. The other one is for those who count
 // the nodes that have to see what they changed.
 func (n *node) register(ctx context.Context, c *conn) (current bool, err error) {
-	may := ""
-	if n.access != exporting {
+	may, access := "", n.options.access()
+	if access != exporting {
 		may += " AND carried_to = ''"
 	}
-	if n.access == forTests {
+	if access == forTests {
 		may += " AND NOT EXISTS (SELECT FROM nodes WHERE state <> 'command' AND " + sqlAlive + ")"
 	}
 	var made []row
@@ -125,7 +144,7 @@ func (n *node) register(ctx context.Context, c *conn) (current bool, err error) 
 		query{sql: "DELETE FROM leases WHERE name LIKE 'job %' AND node NOT IN (SELECT id FROM nodes)"}, // of those that were killed
 		query{sql: "DELETE FROM shared_key WHERE NOT EXISTS (SELECT FROM nodes)"},
 		newQuery("INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at) SELECT $1::text, $2::text, $3::text, $4::bigint, $5::text, "+sqlNow+", "+sqlNow+" FROM meta WHERE may_write <= $4::bigint"+may+" RETURNING 1::bigint",
-			n.id, n.name, n.version, n.schema, n.state).collect(&made),
+			n.id, n.name, n.options.Version, n.schema, n.state).collect(&made),
 		newQuery("INSERT INTO writers (node) SELECT id FROM nodes WHERE id = $1", n.id),
 		newQuery("INSERT INTO commits (node, part, n) SELECT id, 0, 0 FROM nodes WHERE id = $1", n.id),
 		query{sql: "COMMIT"})
@@ -133,14 +152,54 @@ func (n *node) register(ctx context.Context, c *conn) (current bool, err error) 
 	return len(made) > 0, err
 }
 
+// forgetNodes are the statements that delete the nodes of a condition, behind what they have
+// begun. The ids that they made are remembered.
+func forgetNodes(where string, args ...any) (queries []query) {
+	these := "node IN (SELECT id FROM nodes WHERE " + where + ")"
+	for _, sql := range []string{
+		"SELECT FROM nodes WHERE " + where + " ORDER BY id FOR UPDATE",
+		"SELECT FROM writers WHERE " + these + " ORDER BY node FOR UPDATE",
+		"INSERT INTO commits AS c (node, part, n, last_id) SELECT '', 0, 0, max(last_id) FROM commits WHERE " + these + " HAVING count(*) > 0" +
+			" ON CONFLICT (node, part) DO UPDATE SET last_id = greatest(c.last_id, excluded.last_id)",
+		"DELETE FROM commits WHERE " + these,
+		"DELETE FROM writers WHERE " + these,
+		"DELETE FROM nodes WHERE " + where,
+	} {
+		queries = append(queries, newQuery(sql, args...))
+	}
+	return queries
+}
+
+// start starts what goes on with other nodes until the store is closed.
+func (n *node) start(background *sync.WaitGroup) {
+	if n.options.Sole {
+		return
+	}
+	background.Go(n.beats)
+	background.Go(n.looks)
+	if n.options.NoHints {
+		return
+	}
+	background.Go(n.sendHints)
+	n.hints.say(hintNodes)
+	if n.state != nodeCommand {
+		background.Go(func() { n.listen(n.running) })
+		background.Go(n.followHints)
+	}
+}
+
 // leave deletes the node's rows, so that nobody waits for it.
 func (n *node) leave(ctx context.Context) error {
 	n.lapsing.Stop()
-	return n.conns.with(ctx, func(ctx context.Context, c *conn) error {
+	err := n.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		queries := append([]query{{sql: sqlBegin}, {sql: sqlLimits}}, forgetNodes("id = $1", n.id)...)
 		_, err := c.run(ctx, append(queries, query{sql: "COMMIT"})...)
 		return err
 	})
+	if err == nil && !n.options.NoHints {
+		n.sendHint(hintNodes)
+	}
+	return err
 }
 
 // alone reports whether no other node serves, as far as this one knows.
@@ -155,15 +214,6 @@ func (n *node) half() uint32 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.before % 2
-}
-
-// Nodes lists the nodes by name, without commands.
-func (s *Store) Nodes(ctx context.Context) (nodes []store.Node, err error) {
-	err = s.pool.with(ctx, func(ctx context.Context, c *conn) (err error) {
-		nodes, err = c.nodes(ctx, &s.node.sight)
-		return err
-	})
-	return nodes, fault(err)
 }
 
 // nodes lists them as they are seen; those that were not seen to go on are there or lost by

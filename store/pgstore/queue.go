@@ -50,7 +50,7 @@ func (s *Store) announce(ctx context.Context, shards []string) {
 		err = eachDue(found, due.Due)
 	}
 	if err != nil {
-		s.known.miss()
+		s.node.known.miss()
 		return
 	}
 	s.Tell(&due)

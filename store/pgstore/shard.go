@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"teamdata/store"
-	"teamdata/store/engine"
 )
 
 var shardNames = func() (names [store.Shards]string) {
@@ -91,12 +90,13 @@ func (n *node) claiming(endpoint uint64) (fence store.Fence, until time.Time, cl
 	return store.Fence{Endpoint: endpoint, Token: token}, until, n.claimed[endpoint], true
 }
 
-// endClaiming ends what claiming began, with what was claimed and its rows.
+// endClaiming ends what claiming began, with what was claimed and its rows, each with its
+// version behind it.
 func (n *node) endClaiming(endpoint uint64, claims []store.Claim, rows []row) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i, c := range claims {
-		last := len(deliveries.cols)
+		last := len(rows[i]) - 1
 		n.claims[c.Delivery.ID] = claim{endpoint, rows[i][:last:last], rows[i][last]}
 	}
 	n.claimed[endpoint] += len(claims)
@@ -104,12 +104,13 @@ func (n *node) endClaiming(endpoint uint64, claims []store.Claim, rows []row) {
 	n.landed(endpoint)
 }
 
-// outdated reports whether a row of what waits is claimed, and was written since.
+// outdated reports whether a row of what waits is claimed, and was written since, by its
+// version.
 func (n *node) outdated(r row) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c, claimed := n.claims[string(r[0])]
-	return claimed && !bytes.Equal(c.version, r[len(deliveries.cols)])
+	return claimed && !bytes.Equal(c.version, r[len(r)-1])
 }
 
 // claimOf returns a claim that has not ended; without a row, there is none.
@@ -151,46 +152,15 @@ func (n *node) has(endpoint uint64) bool {
 	return n.held[shardOf(endpoint)] != 0
 }
 
-// Claim claims due deliveries of an endpoint whose shard this node has, and of others
-// none: what is due there is announced when the node gets it.
-func (s *Store) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (claims store.Claims, err error) {
-	fence, until, claimed, ok := s.node.claiming(endpoint)
-	if !ok {
-		return claims, nil
-	}
-	w := new(waiting)
-	defer func() { s.node.endClaiming(endpoint, claims.Claims, w.taken) }()
-	for range maxTries {
-		claims, err = s.Claims.Claim(func(fn func(engine.Waiting) error) error {
-			return s.view(ctx, func(t *tx) error {
-				t.begun = true
-				w = &waiting{tx: t, endpoint: endpoint, step: claimed + limit + 1}
-				return fn(w)
-			})
-		}, now, limit)
-		if !store.IsNotFound(err) { // one was deleted before its event was read
-			break
-		}
-	}
-	claims.Fence, claims.Until, claims.Again = fence, until, claims.Again || w.again
-	return claims, err
-}
-
-// Release releases a claimed delivery.
-func (s *Store) Release(deliveryID string) {
-	s.Claims.Release(deliveryID)
-	s.node.released(deliveryID)
-}
-
-// HandOver gives up all shards, one with claims once these are released.
-func (s *Store) HandOver(ctx context.Context) {
-	if s.options.Sole || !s.node.stop(ctx) {
+// handOver gives up all shards, one with claims once these are released.
+func (n *node) handOver(ctx context.Context) {
+	if n.options.Sole || !n.stop(ctx) {
 		return
 	}
 	select {
-	case <-s.node.stopped:
+	case <-n.stopped:
 	case <-ctx.Done():
-	case <-s.life.Done():
+	case <-n.life.Done():
 	}
 }
 

@@ -36,7 +36,7 @@ func (n *steered) beats(times int) {
 	n.Helper()
 	for range times {
 		n.told = nil
-		if _, err := n.beat(); err != nil {
+		if _, err := n.node.beat(); err != nil {
 			n.Fatal(err)
 		}
 	}

@@ -80,13 +80,8 @@ type Store struct {
 	node    *node
 	engine.Notices
 	engine.Watch
-	known     known
-	seen      seen
+	databaseClock
 	recent    recent
-	hints     hints         // to be sent
-	heard     hints         // to be followed
-	lookNow   chan struct{} // takes a token when a look is due at once
-	clock     atomic.Pointer[clock]
 	sealedNow bool // by this Open
 
 	queue      *engine.Queue
@@ -120,13 +115,12 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 	}
 	s := &Store{
 		target: target, options: o, seal: rows.Sealing{Sealer: o.Sealer},
-		queue: engine.NewQueue(), lookNow: make(chan struct{}, 1),
-		node: newNode(target, o),
+		queue: engine.NewQueue(),
 	}
-	s.hints.wake, s.heard.wake = make(chan struct{}, 1), make(chan struct{}, 1)
 	s.pool, s.writing = newPool(target, max(o.Connections-writerConnections, 1)), newPool(target, writerConnections)
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.running, s.stop = context.WithCancel(s.life)
+	s.node = newNode(host{s.life, s.running, &s.databaseClock, s.Tell, s.announce, s.replaced}, target, o)
 	err := s.prepare(ctx)
 	if err == nil {
 		err = s.makeAhead(ctx)
@@ -137,7 +131,8 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 	}
 	s.queue.Turns = s.turns
 	go s.queue.Run(s.commit)
-	s.coordinate()
+	s.background.Go(s.tidies)
+	s.node.start(&s.background)
 	if err := s.sealAll(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -189,29 +184,30 @@ func (s *Store) prepare(ctx context.Context) error {
 		}
 		return s.target.refusal(&Error{Text: "is used by another server for tests", Advice: "stop that one, or give each a database of its own; one that was killed is gone after some seconds", Passes: true})
 	}
-	s.look(ctx)
-	if _, err := s.beat(); err != nil {
+	s.node.look(ctx)
+	if _, err := s.node.beat(); err != nil {
 		return s.target.refusal(err)
 	}
 	return nil
 }
 
-// coordinate starts what goes on with other nodes until Close.
-func (s *Store) coordinate() {
-	s.background.Go(s.tidies)
-	if s.options.Sole {
-		return
-	}
-	s.background.Go(s.beats)
-	s.background.Go(s.looks)
-	if s.options.NoHints {
-		return
-	}
-	s.background.Go(s.sendHints)
-	s.hints.say(hintNodes)
-	if s.node.state != nodeCommand {
-		s.background.Go(func() { s.listen(s.running) })
-		s.background.Go(s.followHints)
+// tidyEvery is how often the tables are kept in shape.
+const tidyEvery = 5 * time.Minute
+
+// tidies makes partitions ahead, forgets limits and folds counts, until the store is closed. What
+// fails is left for the next time; who needs a partition makes it.
+func (s *Store) tidies() {
+	ticker := time.NewTicker(tidyEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.running.Done():
+			return
+		case <-ticker.C:
+			_ = s.makeAhead(s.life)
+			_ = s.forgetLimits(s.life)
+			_ = s.foldCounts(s.life)
+		}
 	}
 }
 
@@ -221,23 +217,6 @@ func (c *conn) awaitUpdates(ctx context.Context) error {
 	_, err := c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
 		query{sql: sqlStopUpdates}, query{sql: "COMMIT"})
 	return err
-}
-
-const sqlClock = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-
-// clock is what the database's clock said, and when.
-type clock struct {
-	said time.Time
-	at   moment
-}
-
-// setTime notes what the database's clock said just now.
-func (s *Store) setTime(now time.Time) { s.clock.Store(&clock{now, rightNow()}) }
-
-// ClockOffset is how far the database's clock is ahead of this machine's.
-func (s *Store) ClockOffset() time.Duration {
-	c := s.clock.Load()
-	return c.said.Sub(c.at.wall)
 }
 
 // Now is the database's clock, or that of Options.
@@ -302,9 +281,6 @@ func (s *Store) Close() error {
 	s.stop()
 	s.background.Wait()
 	err := s.node.leave(context.Background())
-	if err == nil && !s.options.NoHints {
-		s.sendHint(hintNodes)
-	}
 	s.closePools()
 	if err == errPoolClosed { // it was closed before
 		err = nil
