@@ -49,13 +49,9 @@ func (s *Store) Hold(ctx context.Context, name string, fn func(ctx context.Conte
 
 // UseUp keeps the text until now has come to its end.
 func (s *Store) UseUp(ctx context.Context, text string, now time.Time, ttl time.Duration) (first bool, err error) {
-	var rows []row
-	err = s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx,
-			newQuery("DELETE FROM used_up WHERE until <= $1", now),
-			newQuery("INSERT INTO used_up VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING 1::bigint", text, now.Add(ttl)).collect(&rows))
-		return err
-	})
+	rows, err := s.pool.rows(ctx,
+		newQuery("DELETE FROM used_up WHERE until <= $1", now),
+		newQuery("INSERT INTO used_up VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING 1::bigint", text, now.Add(ttl)))
 	return len(rows) > 0, fault(err)
 }
 
@@ -66,11 +62,7 @@ func (s *Store) SharedKey(ctx context.Context) (key []byte, err error) {
 	bucket, name := []byte("sharedKey"), []byte("key")
 	insert := newQuery("INSERT INTO shared_key (key) VALUES ($1) ON CONFLICT DO NOTHING")
 	insert.values = [][]byte{s.seal.SealCertificate(bucket, name, fresh)}
-	var rows []row
-	err = s.pool.with(ctx, func(ctx context.Context, c *conn) (err error) {
-		rows, err = c.rows(ctx, insert, newQuery("SELECT key FROM shared_key"))
-		return err
-	})
+	rows, err := s.pool.rows(ctx, insert, newQuery("SELECT key FROM shared_key"))
 	if err != nil {
 		return nil, fault(err)
 	}

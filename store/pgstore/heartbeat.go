@@ -123,11 +123,7 @@ func (n *node) say(ctx context.Context, offset time.Duration, given []string) (s
 		newQuery("SELECT id, seen_at, state, clock_offset FROM nodes").collect(&seen.nodes),
 		newQuery("SELECT name, node, token FROM leases").collect(&seen.leases),
 		query{sql: "COMMIT"})
-	err = n.conns.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, queries...)
-		return err
-	})
-	switch {
+	switch err = n.conns.run(ctx, queries...); {
 	case err != nil:
 		return seen, err
 	case len(self) == 0:

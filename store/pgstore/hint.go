@@ -97,13 +97,10 @@ func (n *node) sendHints() {
 func (n *node) sendHint(words string) {
 	ctx, cancel := context.WithTimeout(n.life, lookTime)
 	defer cancel()
-	_ = n.conns.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx,
-			query{sql: "BEGIN"}, query{sql: "SELECT set_config('synchronous_commit', 'off', true)"},
-			newQuery("SELECT pg_notify(("+sqlHintChannel+"), $1)", words),
-			query{sql: "COMMIT"})
-		return err
-	})
+	_ = n.conns.run(ctx,
+		query{sql: "BEGIN"}, query{sql: "SELECT set_config('synchronous_commit', 'off', true)"},
+		newQuery("SELECT pg_notify(("+sqlHintChannel+"), $1)", words),
+		query{sql: "COMMIT"})
 }
 
 // listen hears the hints of others, until the store is closed. A pooler gives each

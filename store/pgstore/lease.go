@@ -17,17 +17,14 @@ func (n *node) take(ctx context.Context, names []string) (taken []string, err er
 	}
 	lost := n.sight.lost()
 	var rows []row
-	err = n.conns.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx,
-			query{sql: sqlBegin}, query{sql: sqlShortLimits},
-			newQuery("INSERT INTO leases (name) SELECT * FROM unnest($1::text[]) ON CONFLICT DO NOTHING", names),
-			newQuery("SELECT 1::bigint FROM nodes WHERE id IN (SELECT node FROM leases WHERE name = ANY($1)) AND "+sqlLost("$2")+" ORDER BY id FOR UPDATE", names, lost),
-			newQuery("SELECT 1::bigint FROM writers WHERE node IN (SELECT id FROM nodes WHERE "+sqlLost("$2")+") AND node IN (SELECT node FROM leases WHERE name = ANY($1)) ORDER BY node FOR UPDATE", names, lost),
-			newQuery("SELECT 1::bigint FROM leases WHERE name = ANY($1) ORDER BY name FOR UPDATE", names),
-			newQuery("UPDATE leases SET node = $2, token = token + 1 WHERE name = ANY($1) AND NOT EXISTS (SELECT FROM nodes WHERE id = leases.node AND NOT "+sqlLost("$3")+") RETURNING name, token", names, n.id, lost).collect(&rows),
-			query{sql: "COMMIT"})
-		return err
-	})
+	err = n.conns.run(ctx,
+		query{sql: sqlBegin}, query{sql: sqlShortLimits},
+		newQuery("INSERT INTO leases (name) SELECT * FROM unnest($1::text[]) ON CONFLICT DO NOTHING", names),
+		newQuery("SELECT 1::bigint FROM nodes WHERE id IN (SELECT node FROM leases WHERE name = ANY($1)) AND "+sqlLost("$2")+" ORDER BY id FOR UPDATE", names, lost),
+		newQuery("SELECT 1::bigint FROM writers WHERE node IN (SELECT id FROM nodes WHERE "+sqlLost("$2")+") AND node IN (SELECT node FROM leases WHERE name = ANY($1)) ORDER BY node FOR UPDATE", names, lost),
+		newQuery("SELECT 1::bigint FROM leases WHERE name = ANY($1) ORDER BY name FOR UPDATE", names),
+		newQuery("UPDATE leases SET node = $2, token = token + 1 WHERE name = ANY($1) AND NOT EXISTS (SELECT FROM nodes WHERE id = leases.node AND NOT "+sqlLost("$3")+") RETURNING name, token", names, n.id, lost).collect(&rows),
+		query{sql: "COMMIT"})
 	if err != nil {
 		return nil, err
 	}

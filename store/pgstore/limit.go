@@ -115,16 +115,9 @@ func (s *Store) takeAll(group []*take) error {
 	takers := takersOf(group)
 	ctx, cancel := context.WithTimeout(s.life, answerTime)
 	defer cancel()
-	var rows []row
-	ask := func() error {
-		return s.pool.with(ctx, func(ctx context.Context, c *conn) (err error) {
-			rows, err = c.rows(ctx, s.takeQuery(takers))
-			return err
-		})
-	}
-	err := ask()
+	rows, err := s.pool.rows(ctx, s.takeQuery(takers))
 	if broken(err) || retryable(err) {
-		err = ask()
+		rows, err = s.pool.rows(ctx, s.takeQuery(takers))
 	}
 	if tableGone(err) {
 		err = s.replaced()
@@ -198,10 +191,7 @@ func (t taker) decide(at int64, accepted, n int, oldest int64) {
 
 // forgetLimits deletes ids without a time in the window of their limit.
 func (s *Store) forgetLimits(ctx context.Context) error {
-	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, newQuery(sqlForget))
-		return err
-	})
+	return s.pool.run(ctx, newQuery(sqlForget))
 }
 
 // sqlForget waits for nobody, so that it never waits for one who waits for it.

@@ -191,11 +191,8 @@ func (n *node) start(background *sync.WaitGroup) {
 // leave deletes the node's rows, so that nobody waits for it.
 func (n *node) leave(ctx context.Context) error {
 	n.lapsing.Stop()
-	err := n.conns.with(ctx, func(ctx context.Context, c *conn) error {
-		queries := append([]query{{sql: sqlBegin}, {sql: sqlLimits}}, forgetNodes("id = $1", n.id)...)
-		_, err := c.run(ctx, append(queries, query{sql: "COMMIT"})...)
-		return err
-	})
+	queries := append([]query{{sql: sqlBegin}, {sql: sqlLimits}}, forgetNodes("id = $1", n.id)...)
+	err := n.conns.run(ctx, append(queries, query{sql: "COMMIT"})...)
 	if err == nil && !n.options.NoHints {
 		n.sendHint(hintNodes)
 	}

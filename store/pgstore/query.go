@@ -77,3 +77,19 @@ func (c *conn) rows(ctx context.Context, statements ...query) (rows []row, err e
 	_, err = c.run(ctx, statements...)
 	return rows, err
 }
+
+// run and rows run statements in one round trip on one of the connections.
+func (p *pool) run(ctx context.Context, statements ...query) error {
+	return p.with(ctx, func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx, statements...)
+		return err
+	})
+}
+
+func (p *pool) rows(ctx context.Context, statements ...query) (rows []row, err error) {
+	err = p.with(ctx, func(ctx context.Context, c *conn) (err error) {
+		rows, err = c.rows(ctx, statements...)
+		return err
+	})
+	return rows, err
+}

@@ -93,10 +93,7 @@ func (s *Scratch) Drop(ctx context.Context) error {
 	s.pool.close()
 	p := newPool(s.whole, 1)
 	defer p.close()
-	err := p.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLongLimits}, query{sql: "DROP SCHEMA " + s.target.schema + " CASCADE"}, query{sql: "COMMIT"})
-		return err
-	})
+	err := p.run(ctx, query{sql: sqlBegin}, query{sql: sqlLongLimits}, query{sql: "DROP SCHEMA " + s.target.schema + " CASCADE"}, query{sql: "COMMIT"})
 	if err != nil {
 		return &Error{Place: s.whole.String(), Text: "has a schema left that bench made", Advice: "remove it with: DROP SCHEMA " + s.target.schema + " CASCADE", Err: err}
 	}
@@ -119,10 +116,7 @@ func (s *Scratch) insert() query {
 }
 
 func (s *Scratch) run(ctx context.Context, queries ...query) error {
-	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, queries...)
-		return err
-	})
+	return s.pool.run(ctx, queries...)
 }
 
 // Accept is what a request takes that has a transaction for itself, and does one thing

@@ -115,12 +115,9 @@ func (w *seen) ask(n *node) {
 func (n *node) seenByAll() (number int64) {
 	ctx, cancel := context.WithTimeout(n.life, lookTime)
 	defer cancel()
-	_ = n.conns.with(ctx, func(ctx context.Context, c *conn) error {
-		rows, err := c.rows(ctx, newQuery("SELECT coalesce(min(seen), $2) FROM nodes WHERE id <> $1 AND state <> 'command' AND NOT "+sqlLost("$3"), n.id, int64(math.MaxInt64), n.sight.lost()))
-		if err == nil {
-			number = readBigint(rows[0][0])
-		}
-		return err
-	})
+	rows, err := n.conns.rows(ctx, newQuery("SELECT coalesce(min(seen), $2) FROM nodes WHERE id <> $1 AND state <> 'command' AND NOT "+sqlLost("$3"), n.id, int64(math.MaxInt64), n.sight.lost()))
+	if err == nil {
+		number = readBigint(rows[0][0])
+	}
 	return number
 }

@@ -28,13 +28,10 @@ func (s *Store) Probe(ctx context.Context) error {
 // so succeeds on a full disk. What a statement keeps that is more than work_mem is in a file
 // on the disk of the tables; nothing of it is left.
 func (s *Store) room(ctx context.Context) error {
-	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
-			query{sql: "SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)"},
-			query{sql: "SELECT count(*) FROM unnest(array_fill(repeat('x', 8000), ARRAY[128]))"}, // 1 MB
-			query{sql: "COMMIT"})
-		return err
-	})
+	return s.pool.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
+		query{sql: "SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)"},
+		query{sql: "SELECT count(*) FROM unnest(array_fill(repeat('x', 8000), ARRAY[128]))"}, // 1 MB
+		query{sql: "COMMIT"})
 }
 
 // Committed records a commit. A failure tells of the next one, unless it is a bug's or
@@ -100,12 +97,9 @@ const newestIDs = "(SELECT max(id) FROM events), (SELECT max(id) FROM deliveries
 
 // ask reads one row.
 func (s *Store) ask(ctx context.Context, sql string) (found row, err error) {
-	err = s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		rows, err := c.rows(ctx, newQuery(sql))
-		if err == nil {
-			found = rows[0]
-		}
-		return err
-	})
-	return found, fault(err)
+	rows, err := s.pool.rows(ctx, newQuery(sql))
+	if err != nil {
+		return nil, fault(err)
+	}
+	return rows[0], nil
 }
