@@ -66,13 +66,10 @@ func NewScratch(ctx context.Context, target *Target, connections int, away time.
 }
 
 func (s *Scratch) fill(ctx context.Context) error {
-	err := s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		rows, err := c.rows(ctx, newQuery("SELECT current_schema()"))
-		if err == nil && string(rows[0][0]) != s.target.schema {
-			err = fmt.Errorf("the schema is %s", rows[0][0])
-		}
-		return err
-	})
+	rows, err := s.pool.rows(ctx, newQuery("SELECT current_schema()"))
+	if err == nil && string(rows[0][0]) != s.target.schema {
+		err = fmt.Errorf("the schema is %s", rows[0][0])
+	}
 	if err == nil {
 		err = s.pool.prepare(ctx, migrations, upgrading)
 	}
