@@ -39,7 +39,7 @@ func newConnLimiter(c Config) *connLimiter {
 	return &connLimiter{
 		what: "connections", proxies: c.Proxies, log: c.Log,
 		max: c.MaxConns, perClient: c.MaxClientConns, full: c.Full, clients: map[netip.Prefix]int{},
-		newcomers: newcomers{places: map[netip.Prefix]*places{}},
+		newcomers: newNewcomers(),
 	}
 }
 

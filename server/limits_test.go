@@ -177,6 +177,7 @@ func TestServerBounds(t *testing.T) {
 		"requests a minute with a key":         {DefaultKeyRate, 100},
 		"requests a minute of a client":        {DefaultClientRate, 600},
 		"how long who was cut off has no room": {cutPause, time.Second},
+		"how long who was cut off is watched":  {watchedFor, time.Minute},
 		"connections":                          {DefaultMaxConns, 10_000},
 		"connections of a client":              {DefaultMaxClientConns, 256},
 		"keys whose requests are counted":      {maxTrackedKeys, 100_000},

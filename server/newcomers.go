@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -13,7 +14,9 @@ import (
 )
 
 const (
-	// maxNew is how many connections of one client may be new at once.
+	// watchedFor is how long a client is watched after a connection of it was cut.
+	watchedFor = time.Minute
+	// maxNew is how many connections of a watched client may be new at once.
 	maxNew = 8
 	// newFor is how long a connection stays new if it takes no answer.
 	newFor = time.Second
@@ -22,14 +25,37 @@ const (
 	newTimeout = 10 * time.Second
 )
 
-// newcomers bounds how many connections of a client are new at once. A connection is new from
-// its handshake until it has taken an answer, and for a second if it takes none: many clients
-// behind one address hardly wait for each other, and one that comes again and again without
-// taking an answer gets only so many handshakes a second. The others wait, which costs less
-// than to send them away: they would come again at once.
+// newcomers bounds how many connections are new at once of a client that is watched, since it
+// had more requests open than it may and read no answers. A connection is new from its
+// handshake until it has taken an answer, and for a second if it takes none: others behind
+// that address hardly wait for each other, and who comes again and again without taking an
+// answer gets only so many handshakes a second. The rest waits, which costs less than to send
+// it away: it would come again at once.
 type newcomers struct {
-	mu     sync.Mutex
-	places map[netip.Prefix]*places
+	mu      sync.Mutex
+	places  map[netip.Prefix]*places
+	watched map[netip.Prefix]time.Time // until when, by client
+}
+
+func newNewcomers() newcomers {
+	return newcomers{places: map[netip.Prefix]*places{}, watched: map[netip.Prefix]time.Time{}}
+}
+
+// watch watches a client from now on.
+func (n *newcomers) watch(client netip.Prefix) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := time.Now()
+	if _, there := n.watched[client]; !there {
+		maps.DeleteFunc(n.watched, func(_ netip.Prefix, until time.Time) bool { return now.After(until) })
+	}
+	n.watched[client] = now.Add(watchedFor)
+}
+
+func (n *newcomers) watches(client netip.Prefix) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return time.Now().Before(n.watched[client])
 }
 
 // places are those of one client.
@@ -85,17 +111,19 @@ func enter(ctx context.Context, c net.Conn) bool {
 		return true
 	}
 	client := ratelimit.ClientKey(peer)
-	leave, ok := l.newcomers.take(ctx, client)
-	if !ok {
-		l.refuse("the client has too many new connections that take no answer")
-		return false
+	if l.newcomers.watches(client) {
+		leave, ok := l.newcomers.take(ctx, client)
+		if !ok {
+			l.refuse("the client has too many new connections that take no answer")
+			return false
+		}
+		time.AfterFunc(newFor, leave)
+		counted.settled = leave
 	}
-	time.AfterFunc(newFor, leave)
 	if l.streams != nil && l.streams.has(client) {
 		l.refuse("the client has as many requests on HTTP/2 open as it may have connections")
 		return false
 	}
-	counted.settled = leave
 	return true
 }
 

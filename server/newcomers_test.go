@@ -3,19 +3,24 @@ package server
 import (
 	"crypto/tls"
 	"io"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"teamdata/internal/ratelimit"
 )
 
-// newcomersTest runs a test of a server in memory, and in its own time.
+// newcomersTest runs a test of a server in memory that watches its client, and in its own
+// time.
 func newcomersTest(t *testing.T, c Config, test func(dial func(protocol string) *tls.Conn)) {
 	secure := newTestEnv(t, Config{}).localTLS()
 	synctest.Test(t, func(t *testing.T) {
 		env := newTestEnv(t, c)
 		dial, end := env.pipes(secure)
+		env.server.connections.newcomers.watch(ratelimit.ClientKey(netip.MustParseAddr("127.0.0.1")))
 		test(dial)
 		end()
 		time.Sleep(newFor)
@@ -91,6 +96,18 @@ func TestTooManyNewConnections(t *testing.T) {
 		}
 		if n := heard.Load(); n < 5*maxNew || n > 11*maxNew {
 			t.Errorf("%d were heard", n)
+		}
+	})
+}
+
+// Of a client that was never cut, or a while ago, no connection waits, whatever it does.
+func TestNewConnectionsOfOthers(t *testing.T) {
+	newcomersTest(t, Config{MaxClientConns: 100}, func(dial func(string) *tls.Conn) {
+		time.Sleep(watchedFor)
+		for range 10 * maxNew {
+			if took := shake(t, dial("h2")); took > 0 {
+				t.Errorf("a handshake took %s", took)
+			}
 		}
 	})
 }

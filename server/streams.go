@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"teamdata/internal/ratelimit"
 	"teamdata/internal/web"
 	"teamdata/store"
 )
@@ -38,7 +39,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	c := streamsOf(r)
 	release, ok := s.streams.acquire(peer.Addr())
 	if !ok {
-		s.refuseStream(w, r, c)
+		s.refuseStream(w, r, c, ratelimit.ClientKey(peer.Addr()))
 		return
 	}
 	defer func() {
@@ -69,9 +70,10 @@ func (s *Server) failExpectation(w http.ResponseWriter, r *http.Request) {
 // refuseStream cuts the connection of a client that nobody knows yet: an answer might not be
 // read either, and cost as much. One with a key is answered without a body, which could block
 // on its client like the others, and its connection ends for new requests.
-func (s *Server) refuseStream(w http.ResponseWriter, r *http.Request, c *streamConn) {
+func (s *Server) refuseStream(w http.ResponseWriter, r *http.Request, c *streamConn, client netip.Prefix) {
 	if c != nil && !c.known.Load() {
 		if !c.cut.Swap(true) {
+			s.connections.newcomers.watch(client)
 			drop(c.Conn)
 		}
 		return
