@@ -26,20 +26,12 @@ func (b table[T]) missing() error {
 	return store.Errorf(store.CodeNotFound, "There is no such %s.", b.noun)
 }
 
-// put adds or replaces a record.
-func (b table[T]) put(t *tx, key []byte, record T) error {
-	return t.put(t.bucket(b.bucket), key, rows.Encode(b.fields, record))
-}
-
 // insert adds a record under an unused key.
 func (b table[T]) insert(t *tx, key []byte, record T) error {
 	return t.insert(t.bucket(b.bucket), key, rows.Encode(b.fields, record))
 }
 
 func (b table[T]) delete(t *tx, key []byte) error { return t.delete(t.bucket(b.bucket), key) }
-
-// all is a limit that no list reaches.
-const all = int(^uint(0) >> 1)
 
 // check checks the form of each record, calls fn with it if fn is not nil, and
 // counts them.

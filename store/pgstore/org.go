@@ -1,8 +1,5 @@
 package pgstore
 
-// removedOrgs are read in queries of members.
-var removedOrgs = kindTable("removedOrgs")
-
 // ForgetOrg drops the row that updates of the org locked, too.
 func (t *tx) ForgetOrg(id string) error {
 	if err := t.remove(lockedOrgs, plain(id)); err != nil {

@@ -44,17 +44,6 @@ func (r records[T]) read(found row) (T, error) {
 	return record, fault(err)
 }
 
-func (r records[T]) readAll(rows []row) (list []T, err error) {
-	for _, found := range rows {
-		record, err := r.read(found)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, record)
-	}
-	return list, nil
-}
-
 // put adds or replaces a record.
 func (r records[T]) put(t *tx, record T, key ...string) error {
 	return t.put(r.table, r.row(record, key))

@@ -1,8 +1,6 @@
 package storetest
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"teamdata/store"
@@ -61,16 +59,6 @@ func (in *kept[K, T]) keep(key K, v T) error {
 func (in kept[K, T]) drop(key K) error {
 	delete(in, key)
 	return nil
-}
-
-// sorted lists up to limit records behind a key, in the order of their keys.
-func sorted[T any](in map[string]T, after string, limit int) (list []T) {
-	for _, key := range slices.Sorted(maps.Keys(in)) {
-		if key > after && len(list) < limit {
-			list = append(list, in[key])
-		}
-	}
-	return list
 }
 
 const unlimited = int(^uint(0) >> 1)
