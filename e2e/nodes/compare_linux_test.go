@@ -61,7 +61,7 @@ const sqlWitness = `CREATE SCHEMA witness;
 		RETURN NULL;
 	END $$;
 	CREATE TRIGGER witness AFTER UPDATE ON deliveries FOR EACH ROW EXECUTE FUNCTION witness.outcome();
-	CREATE TRIGGER witness AFTER INSERT OR UPDATE ON commits FOR EACH ROW EXECUTE FUNCTION witness.commit()`
+	CREATE TRIGGER witness AFTER INSERT OR UPDATE ON commits FOR EACH ROW WHEN (NEW.node <> '') EXECUTE FUNCTION witness.commit()`
 
 // sqlFenced counts the outcomes, and those of a node that did not have the shard.
 const sqlFenced = `SELECT count(*), count(*) FILTER (WHERE c.node IS DISTINCT FROM o.owner) FROM witness.outcomes o LEFT JOIN witness.commits c USING (tx)`

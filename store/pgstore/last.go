@@ -67,7 +67,7 @@ func (o *overlay) last(in order, prefix []byte) (last []byte, known bool) {
 // loadedLast keeps what was read, unless it is known.
 func (o *overlay) loadedLast(in order, prefix, last []byte) {
 	of := lastOf{in.index, string(prefix)}
-	if _, known := o.lasts[in.place][of]; known || prefixOf(prefix) != of.prefix {
+	if _, known := o.lasts[in.place][of]; known || len(prefix) == 0 || prefixOf(prefix) != of.prefix {
 		return
 	}
 	if o.lasts[in.place] == nil {
