@@ -70,7 +70,7 @@ func TestRows(t *testing.T) {
 			kit.Must(t, err)
 			return rowsEngine{s}
 		})
-	})
+	}, 123577868, 123577884)
 }
 
 // Numbers are given once, also if a transaction fails.
