@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"teamdata/store"
-	"teamdata/store/codec"
 	"teamdata/store/rows"
 )
 
@@ -38,7 +37,8 @@ func TestDumpIdempotency(t *testing.T) {
 			if kind != store.KindIdempotency {
 				return nil
 			}
-			r, err := rows.Decode(record, codec.IdempotencyRecord)
+			read, err := rowsOf("idempotency").decode(record)
+			r := read.(*store.IdempotencyRecord)
 			if string(key) != "org_1\x00"+r.Key {
 				t.Errorf("the key %q has the record of %q", key, r.Key)
 			}

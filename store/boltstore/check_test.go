@@ -104,7 +104,7 @@ func move(to string) func(*bbolt.Bucket) error {
 // disown puts another's session in place of the first.
 func disown(b *bbolt.Bucket) error {
 	key, _ := b.Cursor().First()
-	return b.Put(bytes.Clone(key), rows.Encode(codec.Session, store.Session{ID: "ses_x", UserID: "usr_zoe"}))
+	return b.Put(bytes.Clone(key), rowsOf("sessions").encode(&store.Session{ID: "ses_x", UserID: "usr_zoe"}))
 }
 
 func inPartition(do func(*bbolt.Bucket) error) func(*bbolt.Bucket) error {
@@ -182,7 +182,7 @@ var damages = map[string]damage{
 	"an address too many":         {[]byte("accountEmails"), put([]byte("x@test.example"), []byte("usr_owner")), []string{"accountEmails: entries: 3, accounts: 2"}},
 	"a session is lost":           {[]byte("sessions"), lose, []string{`accounts "usr_owner": its session "ses_`, "is missing"}},
 	"a session is spoiled":        {[]byte("sessions"), spoil, []string{`sessions "ses_`, "the record is damaged"}},
-	"a session too many":          {[]byte("sessions"), put([]byte("ses_x"), rows.Encode(codec.Session, store.Session{ID: "ses_x", UserID: "usr_owner"})), []string{`sessions "ses_x": is not among those of the account "usr_owner"`}},
+	"a session too many":          {[]byte("sessions"), put([]byte("ses_x"), rowsOf("sessions").encode(&store.Session{ID: "ses_x", UserID: "usr_owner"})), []string{`sessions "ses_x": is not among those of the account "usr_owner"`}},
 	"a session of another":        {[]byte("sessions"), disown, []string{`sessions "ses_`, `the record is that of "ses_x"`, `accounts "usr_owner": its session "ses_`, `is that of "usr_zoe"`}},
 	"a link is spoiled":           {[]byte("signInLinks"), spoil, []string{`signInLinks "sil_`, "the record is damaged"}},
 	"a link elsewhere":            {[]byte("signInLinks"), move("sil_x"), []string{`signInLinks "sil_x": the record is that of "sil_`}},

@@ -2,7 +2,10 @@ package boltstore
 
 import (
 	"strings"
+	"testing"
 	"time"
+
+	"go.etcd.io/bbolt"
 
 	"teamdata/store"
 	"teamdata/store/codec"
@@ -19,24 +22,33 @@ type kind struct {
 }
 
 func kindOf[T any](bucket []byte, fields func(*rows.Codec, *T)) kind {
-	k := kind{
-		bucket: bucket,
-		encode: func(value any) []byte { return rows.Encode(fields, *value.(*T)) },
-		decode: func(record []byte) (any, error) {
-			value, err := rows.Decode(record, fields)
-			return &value, err
-		},
-	}
+	return kindBy(bucket, rows.New(&rows.Table[T]{Kind: rows.Kind{Name: string(bucket)}, Fields: fields}).Records)
+}
+
+// rowsOf is a kind whose table is in package store.
+func rowsOf(name string) kind { return kindBy([]byte(name), rowKind(name).Records) }
+
+// recordIn reads a record of a file as it is stored, with its secrets sealed.
+func recordIn[T any](t testing.TB, bolt *bbolt.Tx, kind, key string) *T {
+	t.Helper()
+	record, err := rowsOf(kind).decode(bolt.Bucket([]byte(kind)).Get([]byte(key)))
+	must(t, err)
+	return record.(*T)
+}
+
+func kindBy(bucket []byte, records rows.Records) kind {
+	k := kind{bucket: bucket, encode: records.Encode, decode: records.Decode}
 	for _, values := range []storetest.Values{
 		{Text: "é", Time: someTime}, {Text: long, Time: store.MaxTime, Most: true}, {Time: epoch, Most: true},
 	} {
-		sample := storetest.Sample[T](values)
-		if d, ok := any(&sample).(*codec.DeliveryRecord); ok {
+		sample := records.New()
+		storetest.FillSample(sample, values)
+		if d, ok := sample.(*codec.DeliveryRecord); ok {
 			d.ID = "" // it is the key
 		}
-		k.samples = append(k.samples, &sample)
+		k.samples = append(k.samples, sample)
 	}
-	k.samples = append(k.samples, new(T))
+	k.samples = append(k.samples, records.New())
 	return k
 }
 
@@ -47,22 +59,22 @@ var (
 )
 
 var kinds = []kind{
-	kindOf([]byte("orgs"), codec.Org),
-	kindOf([]byte("plans"), codec.Plan),
-	kindOf([]byte("members"), codec.Member),
-	kindOf([]byte("instructions"), codec.Instructions),
-	kindOf([]byte("apiKeys"), codec.APIKey),
-	kindOf([]byte("keyUse"), codec.KeyUse),
-	kindOf([]byte("endpoints"), codec.Endpoint),
+	rowsOf("orgs"),
+	rowsOf("plans"),
+	rowsOf("members"),
+	rowsOf("instructions"),
+	rowsOf("apiKeys"),
+	rowsOf("keyUse"),
+	rowsOf("endpoints"),
 	kindOf(bucketEvents, codec.Event),
 	kindOf(bucketDeliveries, codec.Record),
-	kindOf([]byte("replayJobs"), codec.ReplayJob),
-	kindOf([]byte("mails"), codec.Mail),
-	kindOf(bucketIdempotency, codec.IdempotencyRecord),
-	kindOf([]byte("eventTypes"), codec.EventType),
-	kindOf([]byte("operatorTokens"), codec.OperatorToken),
-	kindOf([]byte("accounts"), codec.Account),
-	kindOf([]byte("sessions"), codec.Session),
-	kindOf([]byte("signInLinks"), codec.SignInLink),
+	rowsOf("replayJobs"),
+	rowsOf("mails"),
+	rowsOf("idempotency"),
+	rowsOf("eventTypes"),
+	rowsOf("operatorTokens"),
+	rowsOf("accounts"),
+	rowsOf("sessions"),
+	rowsOf("signInLinks"),
 	kindOf(bucketDeliveryCounts, codec.DeliveryCounts),
 }

@@ -9,7 +9,6 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
-	"teamdata/store/codec"
 	"teamdata/store/rows"
 )
 
@@ -25,13 +24,10 @@ func (f *fixture) behindItsBack(fn func(*bbolt.Tx) error) {
 func (f *fixture) changeRecord(id string, change func(*store.Endpoint)) {
 	f.Helper()
 	f.behindItsBack(func(bolt *bbolt.Tx) error {
-		b, key := bolt.Bucket([]byte("endpoints")), orgKey(testOrg, id)
-		e, err := rows.Decode(b.Get(key), codec.Endpoint)
-		if err != nil {
-			return err
-		}
-		change(&e)
-		return b.Put(key, rows.Encode(codec.Endpoint, e))
+		key := orgKey(testOrg, id)
+		e := recordIn[store.Endpoint](f, bolt, "endpoints", string(key))
+		change(e)
+		return bolt.Bucket([]byte("endpoints")).Put(key, rowsOf("endpoints").encode(e))
 	})
 }
 
@@ -114,11 +110,9 @@ func TestMovedPassword(t *testing.T) {
 	f := newFixture(t, sealed(t))
 	f.addSecrets()
 	f.behindItsBack(func(bolt *bbolt.Tx) error {
-		b := bolt.Bucket([]byte("accounts"))
-		a, err := rows.Decode(b.Get([]byte("usr_ada")), codec.Account)
-		must(t, err)
+		a := recordIn[store.Account](t, bolt, "accounts", "usr_ada")
 		a.UserID = "usr_bob"
-		return b.Put([]byte("usr_bob"), rows.Encode(codec.Account, a))
+		return bolt.Bucket([]byte("accounts")).Put([]byte("usr_bob"), rowsOf("accounts").encode(a))
 	})
 	f.view(func(tx store.Tx) error {
 		_, err := tx.Account("usr_bob")

@@ -14,8 +14,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"teamdata/store/codec"
-	"teamdata/store/rows"
+	"teamdata/store"
 	"teamdata/store/seal"
 )
 
@@ -34,12 +33,10 @@ func TestFormatOfSealedValues(t *testing.T) {
 	must(t, f.db.View(func(bolt *bbolt.Tx) error {
 		opens(bolt.Bucket(bucketMeta).Get([]byte("seal")), "meta\x00seal", "teamdata")
 		opens(bolt.Bucket([]byte("certificates")).Get([]byte("ca")), "certificates\x00ca", secrets[3])
-		e, err := rows.Decode(bolt.Bucket([]byte("endpoints")).Get([]byte("org_test\x00whe_a")), codec.Endpoint)
-		must(t, err)
+		e := recordIn[store.Endpoint](t, bolt, "endpoints", "org_test\x00whe_a")
 		opens([]byte(e.Secret), "endpoints\x00org_test\x00whe_a\x00secret", secrets[2])
 		opens([]byte(e.OldSecret), "endpoints\x00org_test\x00whe_a\x00oldSecret", secrets[0])
-		a, err := rows.Decode(bolt.Bucket([]byte("accounts")).Get([]byte("usr_ada")), codec.Account)
-		must(t, err)
+		a := recordIn[store.Account](t, bolt, "accounts", "usr_ada")
 		opens([]byte(a.PasswordHash), "accounts\x00usr_ada\x00passwordHash", secrets[4])
 		return nil
 	}))

@@ -1,3 +1,3 @@
-// Package codec is which fields a record of each noun has, in which order, and which
-// of them are sealed. All engines share it.
+// Package codec is which fields events, deliveries and their counts have, which are not kept
+// by a table of rows yet. All engines share it.
 package codec

@@ -78,6 +78,8 @@ type Kind struct {
 	KeyOf func(dst, value []byte) ([]byte, error)
 	// Seal seals the secrets of a stored value in plain text; nil: there are none.
 	Seal func(s Sealing, key, value []byte) ([]byte, error)
+	// Records codes the fields of the kind's records, for who knows no more of them.
+	Records Records
 	// Check checks the rows of the kind, see [Checker].
 	Check func(c *Checker)
 }
@@ -85,6 +87,13 @@ type Kind struct {
 // Partition is the number of the partition of a kind with a Span that a time is in.
 func Partition(k *Kind, at time.Time) uint64 {
 	return uint64(max(at.UnixMilli(), 0) / k.Span.Milliseconds())
+}
+
+// Records codes records whose type is the noun's: a value of it stands behind a pointer.
+type Records interface {
+	New() any
+	Encode(record any) []byte
+	Decode(value []byte) (record any, err error) // what the key says is left out
 }
 
 // MaxIndexes is how many indexes a kind has at most.

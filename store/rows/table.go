@@ -68,10 +68,22 @@ func New[T any](t *Table[T]) *Table[T] {
 	if t.Secrets != nil {
 		t.Kind.Seal = t.sealed
 	}
+	t.Records = records[T]{t}
 	if t.Kind.Check == nil {
 		t.Kind.Check = t.check
 	}
 	return t
+}
+
+// records are those of a table as Records.
+type records[T any] struct{ *Table[T] }
+
+func (r records[T]) New() any                 { return new(T) }
+func (r records[T]) Encode(record any) []byte { return Encode(r.Fields, *record.(*T)) }
+
+func (r records[T]) Decode(value []byte) (any, error) {
+	record, err := Decode(value, r.Fields)
+	return &record, err
 }
 
 // Find reads the record under a key, with its secrets opened. ErrNone: there is none.

@@ -32,9 +32,12 @@ type Values struct {
 // Sample is a T in which every field is set, and every field of what is in it: a
 // new field needs no line here.
 func Sample[T any](of Values) (sample T) {
-	(&filler{Values: of}).fill(reflect.ValueOf(&sample).Elem())
+	FillSample(&sample, of)
 	return sample
 }
+
+// FillSample makes a sample of what a pointer leads to.
+func FillSample(sample any, of Values) { (&filler{Values: of}).fill(reflect.ValueOf(sample).Elem()) }
 
 // filler sets fields; n counts them.
 type filler struct {
@@ -69,7 +72,9 @@ func (f *filler) fillAll(v reflect.Value) {
 		v.SetBytes(append([]byte(nil), strings.Repeat(f.text(), f.times())...)) // nil, if it is empty
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
-			f.fill(v.Field(i))
+			if v.Field(i).CanSet() { // others are what keys say
+				f.fill(v.Field(i))
+			}
 		}
 		if answer, ok := v.Addr().Interface().(*store.Answer); ok {
 			answer.Kept = nil // which records hold in place of the body
