@@ -109,9 +109,13 @@ func dropReplays(tx Tx, orgID string, limit int) (int, error) {
 	return len(jobs), err
 }
 
+// keysAtOnce is how many idempotency keys of an org are found at once, at least: on a file,
+// which keeps them as they came, each look goes through those of all orgs.
+const keysAtOnce = 10_000
+
 func idempotencyKeys(orgID string) finder {
 	return func(tx Tx, after string, limit int) (keys []string, last string, err error) {
-		return tx.IdempotencyKeys(orgID, after, limit)
+		return tx.IdempotencyKeys(orgID, after, max(limit, keysAtOnce))
 	}
 }
 
