@@ -8,6 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"teamdata/store"
 	"teamdata/store/rows"
 )
 
@@ -185,6 +186,9 @@ func (t *tx) Next(k *rows.Kind) (uint64, error) {
 }
 
 func (t *tx) Sealing() rows.Sealing { return t.s.seal.Sealing }
+
+// Rewritable is as much as an attempt may add to a delivery.
+func (t *tx) Rewritable() int { return store.MaxKeptAnswer }
 
 // Changed is nothing in a View, which can't write.
 func (t *tx) Changed() *rows.Changes {

@@ -121,13 +121,30 @@ func (l *lookup) item(key, value []byte) (rows.Item, error) {
 	return item, nil
 }
 
-func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, fn func(i int, item rows.Item) bool) error {
+func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(i int, item rows.Item) bool) error {
+	n, more := 0, true
 	for i, r := range ranges {
-		if err := t.Scan(k, r, func(item rows.Item) bool { return fn(i, item) }); err != nil {
+		err := t.Scan(k, r, func(item rows.Item) bool {
+			n++
+			more = fn(i, item) && n != limit
+			return more
+		})
+		if err != nil || !more {
 			return err
 		}
 	}
 	return nil
+}
+
+func (t *tx) Count(k *rows.Kind, ranges ...rows.Range) ([]int, error) {
+	counts := make([]int, len(ranges))
+	for i, r := range ranges {
+		r.Records = false
+		if err := t.Scan(k, r, func(rows.Item) bool { counts[i]++; return true }); err != nil {
+			return nil, err
+		}
+	}
+	return counts, nil
 }
 
 // head is the first item of a range that is merged with others.

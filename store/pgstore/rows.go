@@ -173,4 +173,7 @@ func (t *tx) Next(k *rows.Kind) (n uint64, err error) {
 
 func (t *tx) Sealing() rows.Sealing { return t.s.seal }
 
+// Rewritable is little: PostgreSQL writes a row as a whole, into its log, too.
+func (t *tx) Rewritable() int { return 256 }
+
 func (t *tx) Changed() *rows.Changes { return &t.Changes }

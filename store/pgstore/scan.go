@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,17 +48,55 @@ func (t *tx) readWhole(in *table, b rows.Bounds) (found []row, err error) {
 	return found, nil
 }
 
-// Ranges is a query a range, in one round trip.
-func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, fn func(i int, item rows.Item) bool) error {
-	in := tableOf(k)
-	var queries []query
-	for i, r := range ranges {
-		queries = append(queries, in.scan(r, func(item rows.Item) bool { return fn(i, item) }))
-	}
-	if len(queries) == 0 {
+// Ranges is one query, which takes one range after the other until it has enough.
+func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(i int, item rows.Item) bool) error {
+	if len(ranges) == 0 {
 		return nil
 	}
-	return t.scan([]*table{in}, queries...)
+	in, r := tableOf(k), ranges[0]
+	q := newQuery("SELECT r.i, e.* FROM " + in.each(1, r, ranges))
+	q.values = bounds(ranges)
+	if r.Limit > 0 {
+		q.values = append(q.values, bigint(int64(r.Limit)))
+		q.sql += fmt.Sprintf(" LIMIT $%d", len(q.values))
+	}
+	q.sql += ") e"
+	if limit > 0 {
+		q.values = append(q.values, bigint(int64(limit)))
+		q.sql += fmt.Sprintf(" LIMIT $%d", len(q.values))
+	}
+	more, last := true, 0
+	q.row = func(values [][]byte) error {
+		i := int(readBigint(values[0])) - 1
+		if i < last { // PostgreSQL promises no order: it has taken them in another one
+			return errOrder
+		}
+		last = i
+		more = more && fn(i, in.itemOf(r, values[1:]))
+		return nil
+	}
+	return t.scan([]*table{in}, q)
+}
+
+var errOrder = errors.New("ranges came in another order")
+
+// Count is a query a range, in one round trip.
+func (t *tx) Count(k *rows.Kind, ranges ...rows.Range) ([]int, error) {
+	in, counts := tableOf(k), make([]int, len(ranges))
+	queries := make([]query, len(ranges))
+	for i, r := range ranges {
+		q := in.selectRange(in.ordered(r.Index), r)
+		q.sql = "SELECT count(*) FROM (" + q.sql + ") counted"
+		q.row = func(values [][]byte) error {
+			counts[i] = int(readBigint(values[0]))
+			return nil
+		}
+		queries[i] = q
+	}
+	if len(queries) == 0 {
+		return counts, nil
+	}
+	return counts, t.scan([]*table{in}, queries...)
 }
 
 // scan is the query of a range.
@@ -154,40 +193,96 @@ func direction(r rows.Range) string {
 	return ""
 }
 
-// Merge takes as many of each range as of all together, which PostgreSQL then sorts.
+// Merge takes as many of each range as of all together, which PostgreSQL then sorts. It
+// reads only the rows of those that are left.
 func (t *tx) Merge(k *rows.Kind, ranges []rows.Range, skip, limit int, fn func(i int, item rows.Item) bool) error {
 	if len(ranges) == 0 {
 		return nil
 	}
-	in, r := tableOf(k), ranges[0]
-	column := in.ordered(r.Index)
-	bound := func(of func(rows.Range) []byte) []byte {
-		return array(entryKind, len(ranges), func(i int) []byte { return of(ranges[i]) })
-	}
-	below := "%[1]s < r.upto"
-	if slices.ContainsFunc(ranges, func(r rows.Range) bool { return r.To == nil }) {
-		below = "(%[1]s < r.upto OR r.upto IS NULL)"
-	}
+	in, direction := tableOf(k), direction(ranges[0])
+	q := newQuery("", skip+1)
 	most := ""
 	if limit > 0 {
-		most = " LIMIT $4"
-	}
-	q := newQuery(strings.Join([]string{
-		"SELECT r.i, e.* FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY r (start, upto, i), LATERAL (",
-		"SELECT " + in.item(r) + " FROM " + in.name + " WHERE " + column + " >= coalesce(r.start, '') AND " + fmt.Sprintf(below, column) + in.bare(r),
-		"ORDER BY " + column + direction(r) + most,
-		") e ORDER BY substring(e." + column + " FROM $3::bigint::integer)" + direction(r) + ", r.i" + most,
-	}, " "))
-	q.values = row{bound(func(r rows.Range) []byte { return r.From }), bound(func(r rows.Range) []byte { return r.To }), bigint(int64(skip) + 1)}
-	if limit > 0 {
 		q.values = append(q.values, bigint(int64(limit)))
+		most = " LIMIT $2"
+	}
+	var parts []string
+	var of []int // the ranges in the order of the parts
+	for _, like := range alike(ranges) {
+		some := make([]rows.Range, len(like))
+		for n, i := range like {
+			some[n] = ranges[i]
+		}
+		r := some[0]
+		valued := "NULL::bytea"
+		if in.of.Indexes != nil && r.Index != rows.ByKey && in.of.Indexes[r.Index].Valued {
+			valued = in.ordered(r.Index) + "_value"
+		}
+		parts = append(parts, fmt.Sprintf("SELECT r.i + %d AS i, e.* FROM ", len(of))+
+			in.eachOf(len(q.values)+1, "key, "+in.ordered(r.Index)+" AS entry, "+valued+" AS entry_value", r, some)+most+") e")
+		q.values = append(q.values, bounds(some)...)
+		of = append(of, like...)
+	}
+	order := " ORDER BY substring(m.entry FROM $1::bigint::integer)" + direction + ", m.i"
+	q.sql = "SELECT m.i, m.entry, m.entry_value, m.key FROM (" + strings.Join(parts, " UNION ALL ") + ") m" + order + most
+	if ranges[0].Records || ranges[0].Index == rows.ByKey {
+		q.sql = "SELECT m.i, m.entry, m.entry_value, t.value FROM (" + q.sql + ") m JOIN " + in.name + " t ON t.key = m.key" + order
 	}
 	more := true
 	q.row = func(values [][]byte) error {
-		more = more && fn(int(readBigint(values[0]))-1, in.itemOf(r, values[1:]))
+		if !more {
+			return nil
+		}
+		i := of[readBigint(values[0])-1]
+		item := rows.Item{Key: values[1], Value: values[2]}
+		if ranges[i].Index == rows.ByKey {
+			item.Value = values[3]
+		} else if ranges[i].Records {
+			item.Record = values[3]
+		}
+		more = fn(i, item)
 		return nil
 	}
 	return t.scan([]*table{in}, q)
+}
+
+// alike are the places of ranges that one statement reads, together.
+func alike(ranges []rows.Range) (all [][]int) {
+	for i, r := range ranges {
+		n := slices.IndexFunc(all, func(like []int) bool {
+			first := ranges[like[0]]
+			return first.Index == r.Index && first.Bare == r.Bare && (first.To == nil) == (r.To == nil)
+		})
+		if n < 0 {
+			n, all = len(all), append(all, nil)
+		}
+		all[n] = append(all[n], i)
+	}
+	return all
+}
+
+// each is, for each of some ranges r, what is in it: a LATERAL e that is still open at its
+// end. The bounds are the parameters from one on.
+func (t *table) each(from int, r rows.Range, ranges []rows.Range) string {
+	return t.eachOf(from, t.item(r), r, ranges)
+}
+
+func (t *table) eachOf(from int, columns string, r rows.Range, ranges []rows.Range) string {
+	column := t.ordered(r.Index)
+	below := column + " < r.upto"
+	if slices.ContainsFunc(ranges, func(r rows.Range) bool { return r.To == nil }) {
+		below = "(" + column + " < r.upto OR r.upto IS NULL)"
+	}
+	return fmt.Sprintf("unnest($%d::bytea[], $%d::bytea[]) WITH ORDINALITY r (start, upto, i), LATERAL (", from, from+1) +
+		t.selectKeys(columns) + " WHERE " + column + " >= coalesce(r.start, '') AND " + below + t.bare(r) + t.order(r)
+}
+
+// bounds are those of ranges, as parameters.
+func bounds(ranges []rows.Range) row {
+	of := func(bound func(rows.Range) []byte) []byte {
+		return array(entryKind, len(ranges), func(i int) []byte { return bound(ranges[i]) })
+	}
+	return row{of(func(r rows.Range) []byte { return r.From }), of(func(r rows.Range) []byte { return r.To })}
 }
 
 // Join reads one more than the limit, to know whether there are more.

@@ -32,12 +32,15 @@ type Rows interface {
 	// fn gets is valid until it returns; it must not write. Where fn may stop early, the
 	// range has a limit.
 	Scan(k *Kind, r Range, fn func(Item) bool) error
-	// Ranges is Scan for many ranges at once, one after the other; fn returns false when
-	// it needs no more of a range.
-	Ranges(k *Kind, ranges []Range, fn func(i int, item Item) bool) error
-	// Merge is Scan for many ranges of one index in one order, by what comes in their
-	// keys behind skip bytes. Of the ranges' limits none counts: limit is that of all.
+	// Ranges is Scan for many ranges at once, one after the other, which are alike but for
+	// their bounds. limit is that of all together, beside that of each; 0: there is none.
+	Ranges(k *Kind, ranges []Range, limit int, fn func(i int, item Item) bool) error
+	// Merge is Scan for many ranges, perhaps of several indexes, in one order: by what comes
+	// in their keys behind skip bytes. They have one direction. Of their limits none counts:
+	// limit is that of all.
 	Merge(k *Kind, ranges []Range, skip, limit int, fn func(i int, item Item) bool) error
+	// Count counts what is in some ranges, each up to its limit.
+	Count(k *Kind, ranges ...Range) ([]int, error)
 	// Join appends the values in a range to dst, with commas between them: of the
 	// entries, or of the rows themselves.
 	Join(k *Kind, r Range, dst []byte) (Joined, error)
@@ -55,6 +58,9 @@ type Rows interface {
 
 	// Sealing is how secrets are kept.
 	Sealing() Sealing
+	// Rewritable is how many bytes a row may have that are the same whenever it is written
+	// again, before they had better stand in another row.
+	Rewritable() int
 	// Changed is what others are told of with the commit. What a failed transaction set
 	// there is undone.
 	Changed() *Changes

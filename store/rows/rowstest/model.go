@@ -194,13 +194,23 @@ func (m *Model) Scan(k *rows.Kind, r rows.Range, fn func(rows.Item) bool) error 
 	return nil
 }
 
-func (m *Model) Ranges(k *rows.Kind, ranges []rows.Range, fn func(i int, item rows.Item) bool) error {
+func (m *Model) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(i int, item rows.Item) bool) error {
+	n := 0
 	for i, r := range ranges {
-		if err := m.Scan(k, r, func(item rows.Item) bool { return fn(i, item) }); err != nil {
-			return err
+		for _, item := range limited(m.in(k, r), r.Limit) {
+			if n++; limit > 0 && n > limit || !fn(i, item) {
+				return nil
+			}
 		}
 	}
 	return nil
+}
+
+func (m *Model) Count(k *rows.Kind, ranges ...rows.Range) (counts []int, err error) {
+	for _, r := range ranges {
+		counts = append(counts, len(limited(m.in(k, r), r.Limit)))
+	}
+	return counts, nil
 }
 
 func (m *Model) Merge(k *rows.Kind, ranges []rows.Range, skip, limit int, fn func(i int, item rows.Item) bool) error {
@@ -260,4 +270,5 @@ func (m *Model) Next(k *rows.Kind) (uint64, error) { return m.Number(k), nil }
 func (m *Model) Expire(*rows.Kind, time.Time, int) (int, error) { return 0, nil }
 
 func (m *Model) Sealing() rows.Sealing  { return rows.Sealing{} }
+func (m *Model) Rewritable() int        { return 0 }
 func (m *Model) Changed() *rows.Changes { return &m.changed }

@@ -124,19 +124,29 @@ func (p *plain) next(k *rows.Kind, r rows.Range, after []byte, skip int) (next *
 }
 
 func (p *plain) Scan(k *rows.Kind, r rows.Range, fn func(rows.Item) bool) error {
-	return p.Ranges(k, []rows.Range{r}, func(_ int, item rows.Item) bool { return fn(item) })
+	return p.Ranges(k, []rows.Range{r}, 0, func(_ int, item rows.Item) bool { return fn(item) })
 }
 
-func (p *plain) Ranges(k *rows.Kind, ranges []rows.Range, fn func(int, rows.Item) bool) error {
+func (p *plain) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(int, rows.Item) bool) error {
+	left := limit
 	for i, r := range ranges {
 		n := 0
 		for l := p.next(k, r, nil, 0); l != nil && (r.Limit == 0 || n < r.Limit); l = p.next(k, r, l.key, 0) {
-			if n++; !p.pass(k, r, l, i, fn) {
-				break
+			n++
+			if left--; !p.pass(k, r, l, i, fn) || left == 0 {
+				return nil
 			}
 		}
 	}
 	return nil
+}
+
+func (p *plain) Count(k *rows.Kind, ranges ...rows.Range) ([]int, error) {
+	counts := make([]int, len(ranges))
+	for i, r := range ranges {
+		p.Scan(k, r, func(rows.Item) bool { counts[i]++; return true })
+	}
+	return counts, nil
 }
 
 // pass calls fn with a line, in memory that fn must not write into, and that is written
@@ -210,6 +220,7 @@ func (p *plain) Expire(*rows.Kind, time.Time, int) (int, error) { return 0, nil 
 func (p *plain) Now() time.Time                                 { return time.Now() }
 func (p *plain) NewID(prefix string) string                     { return prefix }
 func (p *plain) Sealing() rows.Sealing                          { return p.sealing }
+func (p *plain) Rewritable() int                                { return 0 }
 func (p *plain) Changed() *rows.Changes                         { return &p.changed }
 
 // sealer seals in a form that people can read.

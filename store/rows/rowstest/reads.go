@@ -59,7 +59,9 @@ func findAll(w *work) (string, error) {
 // read draws an operation that reads.
 func (h *history) read() operation {
 	k := lasting[h.IntN(len(lasting))]
-	switch h.IntN(10) {
+	switch h.IntN(11) {
+	case 10:
+		return h.count(k)
 	case 9:
 		return h.readVisits()
 	case 0:
@@ -186,18 +188,22 @@ func (h *history) last(k *rows.Kind) operation {
 	}}
 }
 
-// merge reads one list of some queues in one order, from one time on.
+// merge reads lists of some queues in one order, from one time on.
 func (h *history) merge() operation {
-	list, from, limit := []byte{Waiting, Done, Tried}[h.IntN(3)], h.at(), h.IntN(6)
-	r := rows.Range{Index: indexOf(list), Back: h.IntN(2) == 0, Records: h.IntN(2) == 0, Bare: list == Waiting && h.IntN(3) == 0}
-	whole := h.IntN(2) == 0
+	lists := [][]byte{{Waiting}, {Done}, {Tried}, {Waiting, Tried}, {Done, Tried, Waiting}}[h.IntN(5)]
+	from, limit := h.at(), h.IntN(6)
+	back, records, bare, whole := h.IntN(2) == 0, h.IntN(2) == 0, h.IntN(2) == 0, h.IntN(2) == 0
 	var ranges []rows.Range
 	for queue := range uint64(1 + h.IntN(queues)) {
-		prefix := append(rows.Number(nil, queue<<(20*h.IntN(2))), list)
-		if r.Bounds = rows.Within(prefix); !whole {
-			r.From = rows.Number(prefix, uint64(from.UnixMilli()))
+		for _, list := range lists {
+			prefix := append(rows.Number(nil, queue<<(20*h.IntN(2))), list)
+			// What was tried stands in both lists, in one order only if it is left out of one.
+			r := rows.Range{Index: indexOf(list), Back: back, Records: records, Bare: list == Waiting && (bare || len(lists) > 1)}
+			if r.Bounds = rows.Within(prefix); !whole {
+				r.From = rows.Number(prefix, uint64(from.UnixMilli()))
+			}
+			ranges = append(ranges, r)
 		}
-		ranges = append(ranges, r)
 	}
 	return operation{fmt.Sprintf("merge %s, at most %d", named(ranges...), limit), func(w *work) (string, error) {
 		var b strings.Builder
@@ -250,20 +256,38 @@ func scan(k *rows.Kind, r rows.Range, stop int) operation {
 	}}
 }
 
-// ranges reads some ranges, of each perhaps only the first item.
+// ranges reads some ranges that are alike but for their bounds, perhaps not to their end.
 func (h *history) ranges(k *rows.Kind) operation {
-	var all []rows.Range
+	like := h.within(k)
+	all := []rows.Range{like}
 	for range h.IntN(5) {
-		all = append(all, h.within(k))
+		if r := h.within(k); r.Index == like.Index && (r.Bare || !like.Bare) {
+			r.Back, r.Limit, r.Records, r.Bare = like.Back, like.Limit, like.Records, like.Bare
+			all = append(all, r)
+		}
 	}
-	first := h.IntN(2) == 0
-	return operation{fmt.Sprintf("ranges of %s %s, the first alone: %v", k.Name, named(all...), first), func(w *work) (string, error) {
+	limit, stop := h.IntN(8), h.IntN(8)
+	return operation{fmt.Sprintf("ranges of %s %s, at most %d, stopped at %d", k.Name, named(all...), limit, stop), func(w *work) (string, error) {
 		var b strings.Builder
-		err := w.Ranges(k, all, func(i int, item rows.Item) bool {
+		n := 0
+		err := w.Ranges(k, all, limit, func(i int, item rows.Item) bool {
 			fmt.Fprintf(&b, "%d %s\n", i, showItem(w, k, all[i], item))
-			return !first || all[i].Limit == 0
+			n++
+			return n != stop
 		})
 		return b.String(), err
+	}}
+}
+
+// count counts what some ranges have.
+func (h *history) count(k *rows.Kind) operation {
+	var all []rows.Range
+	for range h.IntN(4) {
+		all = append(all, h.within(k))
+	}
+	return operation{fmt.Sprintf("count of %s %s", k.Name, named(all...)), func(w *work) (string, error) {
+		counts, err := w.Count(k, all...)
+		return fmt.Sprint(counts), err
 	}}
 }
 
