@@ -86,6 +86,11 @@ func passkeyFields(c *rows.Codec, p *Passkey) {
 // An account and its sessions refer to each other.
 func init() {
 	accounts.Checks = func(c *rows.Checker, _ []byte, a *Account) {
+		c.LookIn(&members.Kind, seeing, rows.Within(rows.Part(nil, a.UserID)), func(there bool) {
+			if !there { // nor a removed org, of which members are left
+				c.Fault("accounts %q: may see no org", a.UserID)
+			}
+		})
 		for _, id := range a.Sessions {
 			c.Look(&sessions.Kind, []byte(id), func(value []byte) {
 				s, err := sessions.Read([]byte(id), value)

@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Limits of a Backlog's counts, to keep counting a large queue cheap.
 const (
@@ -20,21 +23,18 @@ type Waiting struct {
 // Total returns the number of waiting deliveries.
 func (w Waiting) Total() int { return w.Due + w.Later + w.Held }
 
-// Add counts one more delivery unless most are counted already, and reports
-// whether it did.
-func (w *Waiting) Add(held, later bool, most int) bool {
-	switch {
-	case w.Total() >= most:
-		w.Capped = true
-		return false
-	case held:
-		w.Held++
-	case later:
-		w.Later++
-	default:
-		w.Due++
+// add counts more deliveries of one endpoint, up to most of all.
+func (w *Waiting) add(held bool, due, later, most int) {
+	room := most - w.Total()
+	w.Capped = w.Capped || due+later > room
+	due = min(due, room)
+	later = min(later, room-due)
+	if held {
+		w.Held += due + later
+		return
 	}
-	return true
+	w.Due += due
+	w.Later += later
 }
 
 // Backlog is what waits to be sent in all orgs, for the status and the metrics.
@@ -45,4 +45,35 @@ type Backlog struct {
 	HeldAt  time.Time // since when the oldest has been held; zero: there is none
 	Mails   int       // waiting messages, up to MaxCountedMails
 	MailsAt time.Time // when the oldest of them was queued; zero: there is none
+}
+
+// Backlog is for engines: it costs a seek per endpoint, and a step per delivery counted.
+func (t Nouns) Backlog(ctx context.Context) (b Backlog, err error) {
+	err = t.eachWaiting(ctx, func(some []Busy) (bool, error) {
+		for _, e := range some {
+			if e.Disabled() {
+				b.HeldAt = earliest(b.HeldAt, e.HeldSince(e.DueAt))
+			} else {
+				b.Busy++
+				b.DueAt = earliest(b.DueAt, e.DueAt)
+			}
+		}
+		return true, t.countWaiting(&b.Waiting, some, MaxCountedDeliveries)
+	})
+	if err != nil {
+		return b, err
+	}
+	mails, err := t.Mails("", MaxCountedMails)
+	if b.Mails = len(mails); len(mails) > 0 {
+		b.MailsAt = mails[0].CreatedAt
+	}
+	return b, err
+}
+
+// earliest returns the earlier of two times; a zero a is none.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
 }

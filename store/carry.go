@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash"
+	"slices"
 	"strings"
 
 	"teamdata/store/rows"
@@ -15,8 +16,8 @@ import (
 type Kind string
 
 // The kinds, and the parts of their keys. Text in a key that another part follows ends
-// with a zero byte, numbers are 8 bytes big-endian. A record is as package codec has
-// it, if nothing else is said; secrets in it stay sealed.
+// with a zero byte, numbers are 8 bytes big-endian. A record is as its table has it,
+// if nothing else is said; secrets in it stay sealed.
 const (
 	KindOrg              Kind = "orgs"             // org id
 	KindRemovedOrg       Kind = "removedOrgs"      // org id → nothing
@@ -32,7 +33,7 @@ const (
 	KindRemovedEndpoint  Kind = "removedEndpoints" // endpoint number → nothing
 	KindEventType        Kind = "eventTypes"       // event type
 	KindEvent            Kind = "events"           // event id
-	KindDelivery         Kind = "deliveries"       // delivery id → the delivery without its event
+	KindDelivery         Kind = "deliveries"       // delivery id → the delivery, with its event where they share a row
 	KindLastAcknowledged Kind = "lastAcknowledged" // endpoint number → ms, as a number
 	KindDeliveryCounts   Kind = "deliveryCounts"   // hours since 1970, org id, endpoint number
 	KindReplayJob        Kind = "replayJobs"       // job id
@@ -59,6 +60,16 @@ func NumbersOf(kind Kind) *rows.Kind {
 		return &endpoints.Kind
 	}
 	return nil
+}
+
+// rowsOf are the rows that a Kind is; nil: it is something else.
+func rowsOf(kind Kind) *rows.Kind {
+	all := rows.Kinds()
+	i := slices.IndexFunc(all, func(k *rows.Kind) bool { return k.Name == string(kind) })
+	if i < 0 {
+		return nil
+	}
+	return all[i]
 }
 
 // EachRecord is called with a record, whose bytes are valid until it returns.
@@ -101,6 +112,11 @@ func Carry(ctx context.Context, from Source, to Carrier, progress func(kind Kind
 		return from.Dump(ctx, func(kind Kind, key, record []byte) error {
 			if err := there.add(kind, key, record); err != nil {
 				return err
+			}
+			if k := rowsOf(kind); k != nil {
+				if _, err := k.Records.Decode(record); err != nil {
+					return fmt.Errorf("%s %q: %w", kind, key, err)
+				}
 			}
 			return put(kind, key, record)
 		})

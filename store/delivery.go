@@ -60,6 +60,8 @@ type Deliveries interface {
 	// DeleteDelivery deletes a delivery, and with an event's last delivery the
 	// event.
 	DeleteDelivery(id string) error
+	// ReadToDelete reads ahead what deleting some deliveries reads, of all of them at once.
+	ReadToDelete(ids []string) error
 	// DeliveryPage reads up to limit deliveries of an endpoint's list after a
 	// position, in the list's order, and reports whether more follow. The zero
 	// Cursor starts at the first.

@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"teamdata/store/rows"
+)
 
 // LatencyBounds are the upper bounds of the latency histogram; its last count is
 // of the attempts beyond the last bound.
@@ -71,4 +75,14 @@ func latencyPlace(took time.Duration) int {
 
 func dropDeliveryCounts(tx Tx, step int) (int, error) {
 	return tx.DropDeliveryCounts(tx.Now().Add(-DeliveryCountsRetention), step)
+}
+
+// CountsFields code counts as they are stored; new ones go to the end.
+func CountsFields(c *rows.Codec, n *DeliveryCounts) {
+	c.Int(&n.Acknowledged)
+	c.Int(&n.Retrying)
+	c.Int(&n.Failed)
+	for i := range n.Latency {
+		c.Int(&n.Latency[i])
+	}
 }

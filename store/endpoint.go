@@ -149,7 +149,16 @@ func (t Nouns) AddEndpoint(e Endpoint) (_ Endpoint, err error) {
 	return e, endpoints.Put(t.Tx, &e)
 }
 
-func (t Nouns) PutEndpoint(e Endpoint) error { return endpoints.Put(t.Tx, &e) }
+func (t Nouns) PutEndpoint(e Endpoint) error {
+	if err := endpoints.Put(t.Tx, &e); err != nil || e.Disabled() {
+		return err
+	}
+	at, waits, err := t.firstDue(e.Number)
+	if waits {
+		t.Changed().Due(e.Number, at)
+	}
+	return err
+}
 
 func (t Nouns) DeleteEndpoint(e Endpoint) error {
 	if err := endpoints.Drop(t.Tx, t.Pair(e.OrgID, e.ID)); err != nil {
@@ -163,7 +172,10 @@ func (t Nouns) RemovedEndpoints(limit int) ([]uint64, error) {
 }
 
 func (t Nouns) ForgetEndpoint(number uint64) error {
-	return removedEndpoints.Drop(t.Tx, rows.Number(nil, number))
+	if err := removedEndpoints.Drop(t.Tx, rows.Number(nil, number)); err != nil {
+		return err
+	}
+	return lastAcknowledged.Drop(t.Tx, rows.Number(nil, number))
 }
 
 // HeldSince returns since when a disabled endpoint has held a delivery: since it

@@ -5,7 +5,131 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"teamdata/store/rows"
 )
+
+// events are those that don't share the row of their only delivery.
+var events = rows.Define(&rows.Table[Event]{
+	Kind: rows.Kind{Name: "events", Noun: "event"},
+	Key:  func(dst []byte, e *Event) []byte { return append(dst, e.ID...) },
+	Fields: func(c *rows.Codec, e *Event) {
+		eventHead(c, e)
+		c.Texts(&e.Deliveries)
+	},
+})
+
+func init() { events.Checks = checkEvent }
+
+// eventHead codes the first fields of an event, up to its body.
+func eventHead(c *rows.Codec, e *Event) {
+	c.Text(&e.ID)
+	c.Text(&e.OrgID)
+	c.Text(&e.Type)
+	c.Time(&e.CreatedAt)
+	c.Bytes(&e.Body)
+}
+
+// checkEvent checks that an event still has a delivery, and that none has it in its row.
+func checkEvent(c *rows.Checker, key []byte, e *Event) {
+	id, named, found := e.ID, len(e.Deliveries), 0
+	looks := e.Deliveries
+	if first := FirstDelivery(id); !e.names(first) {
+		looks = append(looks, first)
+	}
+	left := len(looks)
+	for i, delivery := range looks {
+		c.Look(&deliveries.Kind, []byte(delivery), func(value []byte) {
+			if head := rows.HeadOf(value); value != nil && len(head.Raw()) > 0 {
+				c.Fault("deliveries %q: must not hold the event %q", delivery, id)
+			}
+			if value != nil && i < named {
+				found++
+			}
+			if left--; left == 0 && found == 0 {
+				c.Fault("events %q: none of its deliveries is there", id)
+			}
+		})
+	}
+}
+
+// EventBody returns a copy of the body in the stored value of an event, and reads no more
+// of it.
+func EventBody(value []byte) ([]byte, error) {
+	c, e := rows.HeadOf(value), Event{}
+	eventHead(&c, &e)
+	return e.Body, stored(c.Err())
+}
+
+// AddEvent keeps a short event in the row of its only delivery, which every attempt writes
+// again.
+func (t Nouns) AddEvent(e Event, list []Delivery) error {
+	if len(list) == 1 && canShare(&e, &list[0]) && len(e.Body) <= t.Rewritable() {
+		return t.insertDelivery(&deliveryRow{e.Body, list[0]})
+	}
+	if err := events.Insert(t.Tx, &e); err != nil {
+		return err
+	}
+	for i := range list {
+		if err := t.insertDelivery(&deliveryRow{nil, list[i]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// canShare reports whether an event can share its delivery's row: all but the body is in
+// there anyway.
+func canShare(e *Event, d *Delivery) bool {
+	return len(e.Body) > 0 && d.isFirst() && e.ID == d.EventID && e.OrgID == d.OrgID &&
+		e.Type == d.EventType && e.CreatedAt.Equal(d.CreatedAt) && len(e.Deliveries) == 1 && e.names(d.ID)
+}
+
+// isFirst reports whether a delivery and its event are found by one another's id.
+func (d *Delivery) isFirst() bool {
+	return strings.HasPrefix(d.EventID, PrefixEvent) && FirstDelivery(d.EventID) == d.ID
+}
+
+func (e *Event) names(deliveryID string) bool { return slices.Contains(e.Deliveries, deliveryID) }
+
+// Event finds an event in a row of its own, or in its delivery's.
+func (t Nouns) Event(id string) (Event, error) {
+	e, err := find(events, t, t.Text(id))
+	if !IsNotFound(err) {
+		return e, err
+	}
+	none := err
+	value, err := t.deliveryValue(FirstDelivery(id))
+	if err == nil {
+		var d Delivery
+		var body []byte
+		d, body, err = ReadDelivery([]byte(FirstDelivery(id)), value)
+		if err == nil && len(body) > 0 && d.EventID == id {
+			return Event{ID: id, OrgID: d.OrgID, Type: d.EventType, CreatedAt: d.CreatedAt, Body: slices.Clone(body), Deliveries: []string{d.ID}}, nil
+		}
+	}
+	if err == nil || IsNotFound(err) {
+		err = none
+	}
+	return Event{}, err
+}
+
+// dropEvent deletes an event if none of its deliveries is left.
+func (t Nouns) dropEvent(id string) error {
+	e, err := find(events, t, t.Text(id))
+	if err != nil {
+		return err
+	}
+	left := false
+	err = t.Gets(&deliveries.Kind, keysOf(e.Deliveries), func(int, []byte) error {
+		left = true
+		return nil
+	})
+	if err != nil || left {
+		return err
+	}
+	return events.Drop(t.Tx, t.Text(id))
+}
 
 // Event is something that happened in an org, as it is sent.
 type Event struct {

@@ -42,6 +42,9 @@ func list[T any](in *rows.Table[T], t Nouns, index int, b rows.Bounds, limit int
 // unlimited is the limit of a list that is read whole.
 const unlimited = 0
 
+// oneMore is a limit that shows whether there are more.
+func oneMore(limit int) int { return max(limit, limit+1) } // none is greater than the greatest
+
 // stored is an error of reading what is stored, of which callers know nothing.
 func stored(err error) error {
 	if errors.Is(err, rows.ErrRecord) {

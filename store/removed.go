@@ -131,8 +131,15 @@ func dropEndpoint(tx Tx, step int) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		for _, d := range page {
-			if err := tx.DeleteDelivery(d.ID); err != nil {
+		ids := make([]string, len(page))
+		for i, d := range page {
+			ids[i] = d.ID
+		}
+		if err := tx.ReadToDelete(ids); err != nil {
+			return 0, err
+		}
+		for _, id := range ids {
+			if err := tx.DeleteDelivery(id); err != nil {
 				return 0, err
 			}
 		}

@@ -104,7 +104,13 @@ func (w *sweep) eachIn(kind string, scope func(ids []string) Scope, find finder,
 		})
 		for w.err == nil && len(ids) > 0 {
 			some := ids[:min(w.pace.step(), len(ids))]
-			w.update(kind, scope(some), func(tx Tx, _ int) (int, error) { return dropEach(tx, some, drop) })
+			of := scope(some)
+			w.update(kind, of, func(tx Tx, _ int) (int, error) {
+				if err := tx.ReadToDelete(of.Deliveries); err != nil {
+					return 0, err
+				}
+				return dropEach(tx, some, drop)
+			})
 			ids = ids[len(some):]
 		}
 	}

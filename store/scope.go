@@ -36,7 +36,7 @@ type Scope struct {
 
 // Ahead is what most Updates of the scope read, of what is kept as rows: of orgs their
 // endpoints too, of people their memberships, and all plans, which are few. Outcomes read
-// little but their deliveries.
+// little but their deliveries, and when their endpoint last acknowledged one.
 func (s *Scope) Ahead() (wants []rows.Want) {
 	if len(s.Orgs) > 0 && s.Fence.Token == 0 {
 		wants = append(wants, rows.Want{Kind: &plans.Kind})
@@ -44,6 +44,9 @@ func (s *Scope) Ahead() (wants []rows.Want) {
 			wants = append(wants, rows.Want{Kind: &orgs.Kind, Keys: [][]byte{[]byte(id)}}, rows.Want{Kind: &endpoints.Kind, Bounds: rows.Below(id, "")},
 				rows.Want{Kind: &lastRemoved.Kind, Keys: [][]byte{[]byte(id)}})
 		}
+	}
+	if s.Fence.Token != 0 {
+		wants = append(wants, rows.Want{Kind: &lastAcknowledged.Kind, Keys: [][]byte{rows.Number(nil, s.Fence.Endpoint)}})
 	}
 	for _, user := range s.Users {
 		wants = append(wants, rows.Want{Kind: &accounts.Kind, Keys: [][]byte{[]byte(user)}})

@@ -53,7 +53,7 @@ const sqlWitness = `CREATE SCHEMA witness;
 	CREATE TABLE witness.outcomes (tx bigint, delivery text, owner text);
 	CREATE TABLE witness.commits (tx bigint PRIMARY KEY, node text);
 	CREATE FUNCTION witness.outcome() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-		INSERT INTO witness.outcomes SELECT txid_current(), NEW.id, node FROM leases WHERE name = 'shard ' || lpad((NEW.endpoint % 64)::text, 2, '0');
+		INSERT INTO witness.outcomes SELECT txid_current(), convert_from(NEW.key, 'UTF8'), node FROM leases WHERE name = 'shard ' || lpad((get_byte(NEW.place, 7) % 64)::text, 2, '0');
 		RETURN NULL;
 	END $$;
 	CREATE FUNCTION witness.commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -74,7 +74,7 @@ func (c *cluster) end() {
 	c.stop()
 	c.callers.Wait()
 	c.await("the last outcome", func() bool {
-		return postgres.Exec(c, c.database, "SELECT count(*) FROM deliveries WHERE list = 2")[0][0] == "0"
+		return postgres.Exec(c, c.database, "SELECT count(*) FROM deliveries WHERE get_byte(place, 8) = 2")[0][0] == "0"
 	})
 	outcomes := c.fenced()
 	stored := c.stored()

@@ -8,7 +8,6 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
-	"teamdata/store/codec"
 	"teamdata/store/rows"
 )
 
@@ -79,15 +78,13 @@ func eachIn(bolt *bbolt.Tx, name []byte, fn each) error {
 
 // dumps are the kinds that are not simply what the bucket of that name holds.
 var dumps = map[store.Kind]func(*bbolt.Tx, each) error{
-	store.KindEvent:    dumpEvents,
-	store.KindDelivery: dumpDeliveries,
 	store.KindDeliveryCounts: func(bolt *bbolt.Tx, fn each) error {
 		return eachIn(bolt, bucketDeliveryCounts, func(key, record []byte) error {
-			counts, err := rows.Decode(record, codec.DeliveryCounts)
+			counts, err := rows.Decode(record, store.CountsFields)
 			if err != nil {
 				return err
 			}
-			return fn(key, rows.Encode(codec.DeliveryCounts, counts))
+			return fn(key, rows.Encode(store.CountsFields, counts))
 		})
 	},
 }
@@ -98,48 +95,6 @@ func dumpNumber(bolt *bbolt.Tx, k *rows.Kind, fn each) error {
 		return fn(nil, numberKey(last))
 	}
 	return nil
-}
-
-// dumpEvents merges the events that have records of their own with those that share
-// their delivery's, in the order of which both are stored. Both are encoded anew, so
-// that it doesn't matter which is which.
-func dumpEvents(bolt *bbolt.Tx, fn each) error {
-	own := bolt.Bucket(bucketEvents).Cursor()
-	key, record := own.First()
-	put := func(e store.Event, err error) error {
-		if err != nil {
-			return err
-		}
-		return fn([]byte(e.ID), rows.Encode(codec.Event, e))
-	}
-	err := eachIn(bolt, bucketDeliveries, func(id, shared []byte) error {
-		r, err := rows.Decode(shared, codec.Record)
-		if err != nil || len(r.Body) == 0 {
-			return err
-		}
-		codec.Complete(&r.Delivery, string(id))
-		for ; key != nil && string(key) < r.EventID; key, record = own.Next() {
-			if err := put(rows.Decode(record, codec.Event)); err != nil {
-				return err
-			}
-		}
-		return put(eventIn(&r), nil)
-	})
-	for ; key != nil && err == nil; key, record = own.Next() {
-		err = put(rows.Decode(record, codec.Event))
-	}
-	return err
-}
-
-func dumpDeliveries(bolt *bbolt.Tx, fn each) error {
-	return eachIn(bolt, bucketDeliveries, func(id, record []byte) error {
-		d, err := rows.Decode(record, codec.Bodyless)
-		if err != nil {
-			return err
-		}
-		codec.Complete(&d, string(id))
-		return fn(id, rows.Encode(codec.Delivery, d))
-	})
 }
 
 // dumpExpiring reads rows of a kind with a Span, which are not stored in order.

@@ -67,15 +67,19 @@ func TestKinds(t *testing.T) {
 }
 
 // A record that can't be read ends the work.
-func TestDumpDamaged(t *testing.T) {
+func TestCarryDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "teamdata.db")
 	s, err := Open(path, Options{NoSync: true})
 	must(t, err)
 	bolt, err := s.db.Begin(true)
 	must(t, err)
-	must(t, errors.Join(bolt.Bucket(bucketDeliveries).Put([]byte("whd_1"), []byte{200}), bolt.Commit(), s.Close()))
+	must(t, errors.Join(bolt.Bucket([]byte("certificates")).Put([]byte("x"), []byte("pem")), bolt.Bucket([]byte("plans")).Put([]byte("pro"), []byte{200}), bolt.Commit(), s.Close()))
+	to, err := Open(filepath.Join(t.TempDir(), "to.db"), Options{NoSync: true})
+	must(t, err)
+	defer to.Close()
 	err = ReadFile(path, nil, func(s store.Source) error {
-		return s.Dump(context.Background(), func(store.Kind, []byte, []byte) error { return nil })
+		_, err := store.Carry(context.Background(), s, to, func(store.Kind, int, bool) {})
+		return err
 	})
 	if !errors.Is(err, rows.ErrRecord) {
 		t.Error(err)

@@ -8,7 +8,6 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store/boltstore/boltfile"
-	"teamdata/store/rows"
 )
 
 // ErrOlderSchema is the cause of an error about a file that must first be
@@ -101,10 +100,7 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string), step func()) {
 	if err := c.rows(rowKinds); err != nil {
 		found(err.Error())
 	}
-	c.events()
-	c.deliveries()
 	c.deliveryCounts()
-	c.accounts()
 }
 
 // checker compares each record with its entries in the indexes. If the counts are
@@ -146,14 +142,6 @@ func (c *checker) get(bucket, key []byte) []byte {
 		return nil
 	}
 	return b.Get(key)
-}
-
-func readRecord[T any](c *checker, bucket, key, value []byte, fields func(*rows.Codec, *T)) T {
-	record, err := rows.Decode(value, fields)
-	if err != nil {
-		c.fault("%s %q: the record is damaged", bucket, key)
-	}
-	return record
 }
 
 // sameCount checks that a bucket has as many entries as were counted.

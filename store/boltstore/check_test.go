@@ -3,6 +3,7 @@ package boltstore
 import (
 	"bytes"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +12,6 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
-	"teamdata/store/codec"
-	"teamdata/store/rows"
 )
 
 // wellKept holds a closed file to Check.
@@ -76,9 +75,10 @@ func loseKey(key string) func(*bbolt.Bucket) error {
 // addBody gives a delivery's record a body.
 func addBody(id string) func(*bbolt.Bucket) error {
 	return func(b *bbolt.Bucket) error {
-		r, err := rows.Decode(b.Get([]byte(id)), codec.Record)
-		r.Body = []byte("{}")
-		return errors.Join(err, b.Put([]byte(id), rows.Encode(codec.Record, r)))
+		k := rowsOf("deliveries")
+		r, err := k.decode(b.Get([]byte(id)))
+		reflect.ValueOf(r).Elem().FieldByName("Body").SetBytes([]byte("{}"))
+		return errors.Join(err, b.Put([]byte(id), k.encode(r)))
 	}
 }
 
@@ -115,18 +115,18 @@ func inPartition(do func(*bbolt.Bucket) error) func(*bbolt.Bucket) error {
 }
 
 var damages = map[string]damage{
-	"a place is lost":             {bucketDeliveryLists, lose, []string{`deliveries "whd_`, "not in that list", "deliveryLists: entries: 2, deliveries: 3"}},
-	"a place too many":            {bucketDeliveryLists, put(placeKey(1, store.ListFailed, cursors[2]), nil), []string{"deliveryLists: entries: 4, deliveries: 3"}},
-	"a place elsewhere":           {bucketDeliveryLists, move(string(placeKey(2, store.ListWaiting, cursors[2]))), []string{`deliveries "whd_`, "not in that list"}},
+	"a place is lost":             {bucketDeliveryLists, lose, []string{`deliveries "whd_`, "is not in deliveryLists under", "deliveryLists: entries: 2, deliveries: 3"}},
+	"a place too many":            {bucketDeliveryLists, put(placeKey(1, store.ListFailed, someCursor), nil), []string{"deliveryLists: entries: 4, deliveries: 3"}},
+	"a place elsewhere":           {bucketDeliveryLists, move(string(placeKey(2, store.ListWaiting, someCursor))), []string{`deliveries "whd_`, "is not in deliveryLists under"}},
 	"a delivery is lost":          {bucketDeliveries, lose, []string{"deliveryLists: entries: 3, deliveries: 2"}},
 	"an event's delivery is lost": {bucketDeliveries, loseKey("whd_1"), []string{`events "evt_1": none of its deliveries is there`, "deliveryLists: entries: 3, deliveries: 2"}},
 	"an event in two records":     {bucketDeliveries, addBody("whd_1"), []string{`deliveries "whd_1": must not hold the event "evt_1"`}},
 	"a delivery is spoiled":       {bucketDeliveries, spoil, []string{`deliveries "whd_`, "the record is damaged"}},
-	"a delivery elsewhere":        {bucketDeliveries, move("whd_x"), []string{`deliveries "whd_x": is pending, and not in that list of its endpoint`}},
+	"a delivery elsewhere":        {bucketDeliveries, move("whd_x"), []string{`deliveries "whd_x": is not in deliveryLists under`}},
 	"a body elsewhere":            {bucketDeliveries, move("x"), []string{`deliveries "x": must not hold the event "evt_x"`}},
 	"an event is lost":            {bucketEvents, lose, []string{`deliveries "whd_`, `its event "evt_`, "is missing"}},
 	"an event is spoiled":         {bucketEvents, spoil, []string{`events "evt_`, "the record is damaged"}},
-	"an event elsewhere":          {bucketEvents, move("evt_x"), []string{`events "evt_x": holds the event "evt_`}},
+	"an event elsewhere":          {bucketEvents, move("evt_x"), []string{`events "evt_x": the record is that of "evt_`}},
 	"an event without deliveries": {bucketEvents, putEvent("evt_x", "whd_none"), []string{`events "evt_x": none of its deliveries is there`}},
 	"an event names another":      {bucketEvents, putEvent("evt_1", "whd_none"), []string{`deliveries "whd_1": its event "evt_1" does not name it`}},
 	"a number is lost":            {[]byte("endpointNumbers"), lose, []string{`endpoints "org_test\x00whe_1": is not in endpointNumbers under "\x00\x00\x00\x00\x00\x00\x00\x01"`, "endpointNumbers: entries: 0, endpoints: 1"}},
@@ -154,9 +154,9 @@ var damages = map[string]damage{
 	"a removed org, and there":    {[]byte("removedOrgs"), put([]byte(testOrg), nil), []string{`orgs "org_test": is removed, too`}},
 	"removed, and there":          {[]byte("removedEndpoints"), put(numberKey(1), nil), []string{`endpoints "org_test" "whe_1": its number 1 is that of a removed one, too`}},
 	"removed, and no number":      {[]byte("removedEndpoints"), put([]byte("x"), nil), []string{`removedEndpoints "x": the record is that of "\x00\x00\x00\x00\x00\x00\x00\x00"`}},
-	"removed, and forgotten":      {[]byte("removedEndpoints"), lose, []string{`lastAcknowledged "`, `\x02": there is no endpoint of that number`}},
-	"a place at no endpoint":      {bucketDeliveryLists, put(placeKey(9, store.ListFailed, cursors[2]), nil), []string{`deliveryLists "`, `\t": there is no endpoint of that number`}},
-	"a place that is none":        {bucketDeliveryLists, put([]byte("x"), nil), []string{`deliveryLists "x": there is no endpoint of that number`}},
+	"removed, and forgotten":      {[]byte("removedEndpoints"), lose, []string{`lastAcknowledged: there is no endpoint of the number 2`}},
+	"a place at no endpoint":      {bucketDeliveryLists, put(placeKey(9, store.ListFailed, someCursor), nil), []string{"deliveryLists: entries: 4, deliveries: 3"}},
+	"a place that is none":        {bucketDeliveryLists, put([]byte("x"), nil), []string{"deliveryLists: entries: 4, deliveries: 3"}},
 	"an event type is spoiled":    {[]byte("eventTypes"), spoil, []string{`eventTypes "invoice.paid": the record is damaged`}},
 	"a token is spoiled":          {[]byte("operatorTokens"), spoil, []string{`operatorTokens "opr_1": the record is damaged`}},
 	"a key is spoiled":            {[]byte("apiKeys"), spoil, []string{`apiKeys "key_1": the record is damaged`}},
@@ -167,8 +167,8 @@ var damages = map[string]damage{
 	"an answer is spoiled":        {bucketIdempotency, inPartition(spoil), []string{`idempotency "org_test\x00old": the record is damaged`}},
 	"an answer elsewhere":         {bucketIdempotency, inPartition(move("org_test\x00x")), []string{`idempotency "org_test\x00x": holds the record of "org_test\x00old"`}},
 	"an answer in no partition":   {bucketIdempotency, put([]byte("x"), []byte("y")), []string{`idempotency "x": is not a partition`}},
-	"acknowledged by none":        {bucketLastAcknowledged, put(numberKey(7), numberKey(1)), []string{`\a": there is no endpoint of that number`}},
-	"acknowledged at no time":     {bucketLastAcknowledged, put(numberKey(1), []byte("x")), []string{`lastAcknowledged`, `"x" is not a time`}},
+	"acknowledged by none":        {bucketLastAcknowledged, put(numberKey(7), numberKey(1)), []string{"lastAcknowledged: there is no endpoint of the number 7"}},
+	"acknowledged at no time":     {bucketLastAcknowledged, put(numberKey(1), []byte("x")), []string{`lastAcknowledged "`, "holds no time"}},
 	"a use of no key":             {[]byte("keyUse"), move("key_x"), []string{`keyUse "key_x": there is no such key`}},
 	"a use is spoiled":            {[]byte("keyUse"), spoil, []string{`keyUse "key_1": the record is damaged`}},
 	"counts are spoiled":          {bucketDeliveryCounts, spoil, []string{`deliveryCounts "`, "the record is damaged"}},
@@ -191,7 +191,7 @@ var damages = map[string]damage{
 }
 
 func putEvent(id, delivery string) func(*bbolt.Bucket) error {
-	return put([]byte(id), rows.Encode(codec.Event, store.Event{ID: id, OrgID: testOrg, Deliveries: []string{delivery}}))
+	return put([]byte(id), rowsOf("events").encode(&store.Event{ID: id, OrgID: testOrg, Deliveries: []string{delivery}}))
 }
 
 // TestCheckNotices does every damage to a file of its own. What is found is reported

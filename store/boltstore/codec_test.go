@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"teamdata/store"
-	"teamdata/store/codec"
 	"teamdata/store/rows"
 )
 
@@ -118,22 +117,6 @@ func TestNewerRecordIsNotTakenForWhole(t *testing.T) {
 		if _, err := k.decode(append(k.encode(k.samples[0]), 0)); !errors.Is(err, rows.ErrRecord) {
 			t.Errorf("%s: a byte too many: %v", k.bucket, err)
 		}
-	}
-}
-
-// TestPlaceInRecord: the place that the head of a delivery's record gives is the
-// delivery's, and a damaged head is noticed.
-func TestPlaceInRecord(t *testing.T) {
-	for state := store.StatePending; state <= store.StateFailed; state++ {
-		d := store.Delivery{ID: "whd_1", EventID: long, OrgID: "org_1", EndpointNumber: math.MaxUint64, State: state, Attempts: 7,
-			DueAt: someTime, FinishedAt: store.MaxTime, EventType: "member.added", History: make([]store.Attempt, 3)}
-		record := codec.EncodeDelivery(codec.DeliveryRecord{Body: []byte("body"), Delivery: d})
-		if place, body, err := headOf(d.ID, record); err != nil || !bytes.Equal(place, placeOf(&d)) || string(body) != "body" {
-			t.Errorf("%s: the place is %q, not %q, the body %q; %v", state, place, placeOf(&d), body, err)
-		}
-	}
-	if _, _, err := headOf("whd_1", []byte{5, 'a'}); !errors.Is(err, rows.ErrRecord) {
-		t.Errorf("of a damaged record: %v", err)
 	}
 }
 

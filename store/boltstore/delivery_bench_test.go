@@ -3,13 +3,10 @@ package boltstore
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"teamdata/store"
-	"teamdata/store/codec"
-	"teamdata/store/rows"
 )
 
 // BenchmarkPutDelivery is what an outcome writes of its delivery, which moves from
@@ -48,32 +45,6 @@ func BenchmarkPutDelivery(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkPlace is what it takes to find the list that a delivery is in: in its
-// record as it is kept, with five attempts, and by reading the record whole.
-func BenchmarkPlace(b *testing.B) {
-	d := *kinds[slices.IndexFunc(kinds, func(k kind) bool { return string(k.bucket) == string(bucketDeliveries) })].samples[0].(*codec.DeliveryRecord)
-	for len(d.History) < 5 {
-		d.History = append(d.History, d.History[0])
-	}
-	record := codec.EncodeDelivery(d)
-	b.Run("in record", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, _, err := headOf(d.ID, record); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("read whole", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			whole, err := rows.Decode(record, codec.Record)
-			must(b, err)
-			placeOf(&whole.Delivery)
-		}
-	})
 }
 
 // BenchmarkReadDelivery is what it takes to read a delivery, and an endpoint, whole.

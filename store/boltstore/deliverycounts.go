@@ -8,11 +8,8 @@ import (
 	"time"
 
 	"teamdata/store"
-	"teamdata/store/codec"
 	"teamdata/store/rows"
 )
-
-var deliveryCounts = table[store.DeliveryCounts]{bucket: bucketDeliveryCounts, fields: codec.DeliveryCounts}
 
 // counted are counts that are not written yet. The updates that share a commit
 // add to few records, each of which is written once.
@@ -48,14 +45,14 @@ func (t *tx) addCounts(all []counted) error {
 	for i := 0; i < len(all); {
 		key := all[i].key
 		old := b.Get(key)
-		sum, damaged := rows.Decode(old, codec.DeliveryCounts)
+		sum, damaged := rows.Decode(old, store.CountsFields)
 		for ; i < len(all) && bytes.Equal(all[i].key, key); i++ {
 			sum.Add(all[i].counts)
 		}
 		if damaged != nil {
 			continue
 		}
-		if err := t.replace(b, key, old, rows.Encode(codec.DeliveryCounts, sum)); err != nil {
+		if err := t.replace(b, key, old, rows.Encode(store.CountsFields, sum)); err != nil {
 			return err
 		}
 	}
@@ -68,7 +65,7 @@ func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint u
 	}
 	var damaged error
 	t.eachCounts(orgID, hoursOf(from), func(hours uint64, key, record []byte) bool {
-		n, err := rows.Decode(record, codec.DeliveryCounts)
+		n, err := rows.Decode(record, store.CountsFields)
 		if damaged = err; err != nil {
 			return false
 		}
@@ -129,7 +126,10 @@ func (t *tx) DropDeliveryCountsOf(orgID string, limit int) (int, error) {
 
 // deliveryCounts checks only the counts' form: they outlive the endpoint.
 func (c *checker) deliveryCounts() {
-	deliveryCounts.check(c, func(key []byte, _ *store.DeliveryCounts) {
+	c.each(bucketDeliveryCounts, func(key, value []byte) {
+		if _, err := rows.Decode(value, store.CountsFields); err != nil {
+			c.fault("deliveryCounts %q: the record is damaged", key)
+		}
 		if org := len(key) - 8 - 1 - 8; org <= 0 || bytes.IndexByte(key[8:], 0) != org {
 			c.fault("deliveryCounts %q: is no hour, org and endpoint", key)
 		}

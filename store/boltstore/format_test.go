@@ -48,7 +48,7 @@ func TestFormatNamesTheSchema(t *testing.T) {
 	if want := fmt.Sprintf(`"schema":%d,`, schemaVersion()); !strings.Contains(string(readFile(t, "../../docs/admin-api.md")), want) {
 		t.Errorf("docs/admin-api.md does not say %s", want)
 	}
-	if maxShared != 1024 || !strings.Contains(text, "body has up to 1,024 bytes") {
+	if (*tx)(nil).Rewritable() != 1024 || !strings.Contains(text, "body has up to 1,024 bytes") {
 		t.Error("docs/format.md gives another length of bodies in deliveries")
 	}
 	if span := fmt.Sprintf("21,600,000 (%d hours)", partitionSpan/time.Hour); !strings.Contains(text, span) || partitionSpan.Milliseconds() != 21_600_000 {

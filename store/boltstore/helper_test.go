@@ -16,6 +16,7 @@ import (
 	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
+	"teamdata/store/rows"
 )
 
 const testOrg = "org_test"
@@ -227,3 +228,21 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// Buckets of rows that tests damage.
+var (
+	bucketEvents           = []byte("events")
+	bucketDeliveries       = []byte("deliveries")
+	bucketDeliveryLists    = []byte("deliveryLists")
+	bucketLastAcknowledged = []byte("lastAcknowledged")
+)
+
+func orgKey(orgID, rest string) []byte { return rows.Pair(nil, orgID, rest) }
+
+// placeKey is the key of a delivery in one of its endpoint's lists.
+func placeKey(endpoint uint64, list store.DeliveryList, at store.Cursor) []byte {
+	return append(rows.Number(append(rows.Number(nil, endpoint), byte(list)), at.Ms), at.ID...)
+}
+
+// someCursor is a position.
+var someCursor = store.Cursor{ID: "a"}

@@ -84,7 +84,7 @@ func (k *keyIndex) init(bolt *bbolt.Tx) {
 
 func newKeyPartition(kind *rows.Kind, number uint64, b *bbolt.Bucket) *keyPartition {
 	p := &keyPartition{kind: kind, number: number, slots: map[uint32]uint32{}}
-	if key := lastBefore(b.Cursor(), numberKey(0)[:4], numberKey(1<<32)); key != nil {
+	if key := lastIn(b.Cursor(), rows.Bounds{From: numberKey(0)[:4], To: numberKey(1 << 32)}); key != nil {
 		p.last, _ = positionOf(key)
 	}
 	if last, _ := b.Cursor().Last(); last != nil {
@@ -268,7 +268,7 @@ func (t *tx) keyEntries(p *keyPartition, from uint32, entries []keyEntry) ([]key
 	}
 	var own []byte
 	c := b.Cursor()
-	key := lastBefore(c, nil, numberKey(uint64(from)+1))
+	key := lastIn(c, rows.Bounds{To: numberKey(uint64(from) + 1)})
 	for value := b.Get(key); key != nil && len(entries) < cap(entries); key, value = c.Prev() {
 		position, ok := positionOf(key)
 		var err error

@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"teamdata/store"
-	"teamdata/store/codec"
 	"teamdata/store/rows"
 )
 
@@ -52,8 +51,6 @@ func (l *loader) put(kind store.Kind, key, record []byte) (err error) {
 		err = l.load(k, bytes.Clone(key), record)
 	} else if k := store.NumbersOf(kind); k != nil {
 		err = l.loadNumber(k, record)
-	} else if load := loads[kind]; load != nil {
-		err = load(l, key, record)
 	} else {
 		err = l.set([]byte(kind), key, record)
 	}
@@ -104,43 +101,3 @@ func (l *loader) loadNumber(k *rows.Kind, number []byte) error {
 }
 
 func (l *loader) set(bucket, key, value []byte) error { return l.bucket(bucket).Put(key, value) }
-
-// sets writes several entries, in threes: bucket, key, value.
-func (l *loader) sets(entries ...[]byte) error {
-	for i := 0; i < len(entries); i += 3 {
-		if err := l.set(entries[i], entries[i+1], entries[i+2]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// loads are the kinds with more to write than the record into the bucket of that name.
-var loads = map[store.Kind]func(l *loader, key, record []byte) error{
-	store.KindDelivery: loadDelivery,
-}
-
-// loadDelivery lets a short event share the record of its only delivery.
-func loadDelivery(l *loader, key, record []byte) error {
-	d, err := rows.Decode(record, codec.Delivery)
-	if err != nil {
-		return err
-	}
-	codec.Complete(&d, string(key))
-	r := codec.DeliveryRecord{Delivery: d}
-	own, events := []byte(d.EventID), l.bucket(bucketEvents)
-	e, err := rows.Decode(events.Get(own), codec.Event)
-	if err != nil {
-		return err
-	}
-	if canShare(&e, &d) {
-		r.Body = e.Body
-		if err := events.Delete(own); err != nil {
-			return err
-		}
-	}
-	if err := l.sets(bucketDeliveries, key, codec.EncodeDelivery(r)); err != nil {
-		return err
-	}
-	return eachPlace(&d, func(place, value []byte) error { return l.set(bucketDeliveryLists, place, value) })
-}

@@ -50,7 +50,7 @@ func open(path string, o Options) (*Store, error) {
 }
 
 // rising lists the buckets whose last key is the last id assigned.
-var rising = [][]byte{bucketEvents, bucketDeliveries, []byte(store.KindMail)}
+var rising = [][]byte{[]byte(store.KindEvent), []byte(store.KindDelivery), []byte(store.KindMail)}
 
 // resume continues from the file's content: new ids follow the existing ones,
 // even if the clock stepped back while teamdata was not running.

@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -8,7 +9,6 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
-	"teamdata/store/codec"
 	"teamdata/store/rows"
 	"teamdata/store/storetest"
 )
@@ -21,12 +21,8 @@ type kind struct {
 	decode  func(record []byte) (value any, err error)
 }
 
-func kindOf[T any](bucket []byte, fields func(*rows.Codec, *T)) kind {
-	return kindBy(bucket, rows.New(&rows.Table[T]{Kind: rows.Kind{Name: string(bucket)}, Fields: fields}).Records)
-}
-
 // rowsOf is a kind whose table is in package store.
-func rowsOf(name string) kind { return kindBy([]byte(name), rowKind(name).Records) }
+func rowsOf(name string) kind { return kindBy(name, rowKind(name).Records) }
 
 // recordIn reads a record of a file as it is stored, with its secrets sealed.
 func recordIn[T any](t testing.TB, bolt *bbolt.Tx, kind, key string) *T {
@@ -36,15 +32,18 @@ func recordIn[T any](t testing.TB, bolt *bbolt.Tx, kind, key string) *T {
 	return record.(*T)
 }
 
-func kindBy(bucket []byte, records rows.Records) kind {
-	k := kind{bucket: bucket, encode: records.Encode, decode: records.Decode}
+// countsTable is only for its Records.
+var countsTable = rows.New(&rows.Table[store.DeliveryCounts]{Kind: rows.Kind{Name: "deliveryCounts"}, Fields: store.CountsFields})
+
+func kindBy(name string, records rows.Records) kind {
+	k := kind{bucket: []byte(name), encode: records.Encode, decode: records.Decode}
 	for _, values := range []storetest.Values{
 		{Text: "é", Time: someTime}, {Text: long, Time: store.MaxTime, Most: true}, {Time: epoch, Most: true},
 	} {
 		sample := records.New()
 		storetest.FillSample(sample, values)
-		if d, ok := sample.(*codec.DeliveryRecord); ok {
-			d.ID = "" // it is the key
+		if name == "deliveries" {
+			reflect.ValueOf(sample).Elem().FieldByName("ID").SetString("") // it is the key
 		}
 		k.samples = append(k.samples, sample)
 	}
@@ -66,8 +65,8 @@ var kinds = []kind{
 	rowsOf("apiKeys"),
 	rowsOf("keyUse"),
 	rowsOf("endpoints"),
-	kindOf(bucketEvents, codec.Event),
-	kindOf(bucketDeliveries, codec.Record),
+	rowsOf("events"),
+	rowsOf("deliveries"),
 	rowsOf("replayJobs"),
 	rowsOf("mails"),
 	rowsOf("idempotency"),
@@ -76,5 +75,5 @@ var kinds = []kind{
 	rowsOf("accounts"),
 	rowsOf("sessions"),
 	rowsOf("signInLinks"),
-	kindOf(bucketDeliveryCounts, codec.DeliveryCounts),
+	kindBy("deliveryCounts", countsTable.Records),
 }

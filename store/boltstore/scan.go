@@ -136,7 +136,7 @@ func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(i int,
 	return nil
 }
 
-func (t *tx) Count(k *rows.Kind, ranges ...rows.Range) ([]int, error) {
+func (t *tx) Count(k *rows.Kind, ranges []rows.Range) ([]int, error) {
 	counts := make([]int, len(ranges))
 	for i, r := range ranges {
 		r.Records = false

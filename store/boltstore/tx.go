@@ -47,11 +47,6 @@ type change struct {
 	old    []byte // nil: nothing
 }
 
-type dueAt struct {
-	endpoint uint64
-	at       time.Time
-}
-
 // newTx makes a transaction that reads, or with w one that also writes.
 func newTx(s *Store, bolt *bbolt.Tx, w *writing) *tx {
 	t := &tx{s: s, bolt: bolt, writing: w}
@@ -90,6 +85,8 @@ func (w *writing) reuseUndo() {
 func (t *tx) begin() {
 	t.now, t.undo, t.dropped, t.unread, t.countedBefore = t.s.now(), t.undo[:0], false, false, len(t.s.counted)
 }
+
+func (t *tx) HTTPOnLoopback() bool { return t.s.tests }
 
 func (t *tx) Now() time.Time { return t.now }
 
@@ -166,11 +163,6 @@ func lastIn(c *bbolt.Cursor, within rows.Bounds) []byte {
 	w := walk{c, rows.Range{Bounds: within, Back: true}}
 	key, _ := w.first()
 	return key
-}
-
-// lastBefore returns the last key before end, or nil if that lacks the prefix.
-func lastBefore(c *bbolt.Cursor, prefix, end []byte) []byte {
-	return lastIn(c, rows.Bounds{From: prefix, To: end})
 }
 
 // firstKeys returns up to limit keys with a prefix.

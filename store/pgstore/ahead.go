@@ -105,8 +105,7 @@ func (a *ahead) missing() (queries []query) {
 	return queries
 }
 
-// reads are the queries that read what most updates of what is named read. Outcomes
-// read their delivery, and when its endpoint last acknowledged one.
+// reads are the queries that read what most updates of what is named read.
 func (a *ahead) reads(o *overlay) (queries []query) {
 	for i := range a.wanted {
 		queries = append(queries, a.wanted[i].reads(o)...)
@@ -118,13 +117,7 @@ func (a *ahead) reads(o *overlay) (queries []query) {
 		queries = append(queries, o.load(answers, "key = ANY($1) ORDER BY at DESC", a.keys))
 	}
 	if len(a.Deliveries) > 0 {
-		queries = append(queries, o.load(deliveries.table, "id = ANY($1)", a.Deliveries))
-		if of := a.wantedOf(webhooks); len(of.ranges) > 0 {
-			queries = append(queries, o.loadAcknowledged(of.inRanges(sqlNumber("endpoint_numbers")), of.bounds()...))
-		}
-	}
-	if len(a.fenced) > 0 {
-		queries = append(queries, o.loadAcknowledged("SELECT * FROM unnest($1::bigint[])", a.fenced))
+		queries = append(queries, o.load(deliveries, "key = ANY($1)", a.deliveryKeys()))
 	}
 	return queries
 }
@@ -132,12 +125,6 @@ func (a *ahead) reads(o *overlay) (queries []query) {
 // load makes a query that loads rows of a table.
 func (o *overlay) load(t *table, where string, args ...any) query {
 	return o.loadAll(t, "SELECT "+t.columns+" FROM "+t.name+" WHERE "+where, args...)
-}
-
-// loadAcknowledged makes the query that loads when endpoints last acknowledged: of each the
-// last row.
-func (o *overlay) loadAcknowledged(endpoints string, args ...any) query {
-	return o.loadAll(lastAcknowledged, "SELECT l.endpoint, l.at FROM ("+endpoints+") e (number), LATERAL (SELECT endpoint, at FROM last_acknowledged WHERE endpoint = e.number ORDER BY at DESC LIMIT 1) l", args...)
 }
 
 // loadAll makes a query of rows of a table load them.
@@ -157,17 +144,14 @@ func (a *ahead) absent(o *overlay) {
 		a.wanted[i].known(o)
 	}
 	o.absent(answers, a.keys)
+	o.absent(deliveries, a.deliveryKeys())
+}
+
+func (a *ahead) deliveryKeys() (keys [][]byte) {
 	for _, id := range a.Deliveries {
-		o.loaded(deliveries.table, row{plain(id)}, nil)
+		keys = append(keys, []byte(id))
 	}
-	if len(a.Deliveries) > 0 {
-		for _, e := range o.sorted(webhooks) {
-			o.loaded(lastAcknowledged, e[1:2], nil)
-		}
-	}
-	for _, number := range a.fenced {
-		o.loaded(lastAcknowledged, row{unsigned(number)}, nil)
-	}
+	return keys
 }
 
 // parts are the prefixes of the keys in lists of the orgs.

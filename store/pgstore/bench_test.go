@@ -215,7 +215,7 @@ func BenchmarkReady(b *testing.B) {
 		}
 		return err
 	}))
-	postgres.Exec(b, database, fmt.Sprintf("INSERT INTO deliveries SELECT id || '_' || i, endpoint, list, at + i * 1000, attempted, record FROM deliveries, generate_series(1, %d) i", each-1))
+	postgres.Exec(b, database, fmt.Sprintf("INSERT INTO deliveries SELECT key || convert_to('_' || i, 'UTF8'), place || convert_to('_' || i, 'UTF8'), place_value, attempted, value FROM deliveries, generate_series(1, %d) i", each-1))
 	kit.Must(b, s.Close()) // which had all endpoints
 	var opening, finding, claiming time.Duration
 	for b.Loop() {

@@ -3,11 +3,10 @@ package pgstore
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"sync"
+	"time"
 
 	"teamdata/store"
-	"teamdata/store/codec"
 	"teamdata/store/rows"
 )
 
@@ -26,12 +25,7 @@ type carriedKind struct {
 
 // carriedKinds are made with their first use.
 var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
-	kinds := map[store.Kind]*carriedKind{
-		store.KindEvent:            events.carried(),
-		store.KindDelivery:         deliveries.carried(),
-		store.KindLastAcknowledged: lastAcknowledged.carried(),
-		store.KindDeliveryCounts:   carriedCounts,
-	}
+	kinds := map[store.Kind]*carriedKind{store.KindDeliveryCounts: carriedCounts}
 	for _, k := range rows.Kinds() {
 		kinds[store.Kind(k.Name)] = carriedRows(k)
 	}
@@ -40,68 +34,30 @@ var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 			kinds[kind] = &carriedKind{query: "SELECT int8send(last_value) FROM " + tableOf(k).numbers() + " WHERE is_called"}
 		}
 	}
-	// Another engine may keep these in another form.
-	kinds[store.KindEvent].record = recoded(codec.Event)
-	kinds[store.KindDelivery].record = recoded(codec.Delivery)
 	return kinds
 })
 
 // carriedRows is for rows, whose entries come from their values.
 func carriedRows(k *rows.Kind) *carriedKind {
 	in := tableOf(k)
-	c := in.carried()
-	c.of, c.query = k, in.selectKeys("key, value")+in.order(rows.Range{Index: rows.ByKey})
-	c.values = func(t *rows.Tx, key, record []byte) (row, error) {
-		r := rows.Row{Key: key, Value: record}
-		if k.Entries != nil {
-			if err := k.Entries(t, key, record, false, &r.Entries); err != nil {
-				return nil, err
+	return &carriedKind{
+		of: k, key: in.cols[:1], table: in.name, columns: in.columns,
+		query: in.selectKeys("key, value") + in.order(rows.Range{Index: rows.ByKey}),
+		values: func(t *rows.Tx, key, record []byte) (row, error) {
+			r := rows.Row{Key: key, Value: record, At: time.UnixMilli(0)}
+			if k.Entries != nil {
+				if err := k.Entries(t, key, record, false, &r.Entries); err != nil {
+					return nil, err
+				}
 			}
-		}
-		if k.Span > 0 {
-			var err error
-			if r.At, err = k.At(record); err != nil {
-				return nil, err
+			if k.Span > 0 {
+				var err error
+				if r.At, err = k.At(record); err != nil {
+					return nil, err
+				}
 			}
-		}
-		return in.rowOf(&r)[1:], nil
-	}
-	return c
-}
-
-// carried is for a table whose last column is the record, or that has none.
-func (t *table) carried() *carriedKind {
-	var keys []string
-	for _, c := range t.cols[:t.keys] {
-		keys = append(keys, c.name)
-	}
-	key := strings.Join(keys, ", ")
-	k := &carriedKind{key: t.cols[:t.keys], table: t.name, columns: t.columns}
-	k.query = "SELECT " + key + " FROM " + t.name + " ORDER BY " + key
-	k.values = func(*rows.Tx, []byte, []byte) (row, error) { return nil, nil }
-	if len(t.cols) > t.keys {
-		k.query = "SELECT " + key + ", " + t.cols[len(t.cols)-1].name + " FROM " + t.name + " ORDER BY " + key
-		k.values = func(_ *rows.Tx, _, record []byte) (row, error) { return row{record}, nil }
-	}
-	return k
-}
-
-func (r records[T]) carried() *carriedKind {
-	k := r.table.carried()
-	if r.made != nil {
-		k.values = func(_ *rows.Tx, _, record []byte) (row, error) {
-			value, err := rows.Decode(record, r.fields)
-			return append(r.made(&value), record), err
-		}
-	}
-	return k
-}
-
-// recoded encodes a record anew.
-func recoded[T any](fields func(*rows.Codec, *T)) func([]byte) ([]byte, error) {
-	return func(kept []byte) ([]byte, error) {
-		record, err := rows.Decode(kept, fields)
-		return rows.Encode(fields, record), err
+			return in.rowOf(&r)[1:], nil
+		},
 	}
 }
 
@@ -109,10 +65,10 @@ var carriedCounts = &carriedKind{
 	key: []column{number("hour"), text("org_id"), number("endpoint")}, table: deliveryCounts.name, columns: "hour, org_id, endpoint, counts",
 	query: "SELECT hour, org_id, endpoint, summed.counts FROM (" + fmt.Sprintf(sqlSumParts, deliveryCounts.name) + ") summed (org_id, hour, endpoint, counts) ORDER BY hour, org_id, endpoint",
 	record: func(kept []byte) ([]byte, error) {
-		return rows.Encode(codec.DeliveryCounts, readCounts(kept)), nil
+		return rows.Encode(store.CountsFields, readCounts(kept)), nil
 	},
 	values: func(_ *rows.Tx, _, record []byte) (row, error) {
-		c, err := rows.Decode(record, codec.DeliveryCounts)
+		c, err := rows.Decode(record, store.CountsFields)
 		numbers := numbersOf(&c)
 		return row{array(numberKind, len(numbers), func(i int) []byte { return bigint(int64(*numbers[i])) })}, err
 	},

@@ -36,7 +36,7 @@ func TestCheck(t *testing.T) {
 		{"UPDATE replay_jobs SET replay_job_list = NULL", replayList, `replayJobs "rpl_1": its column replay_job_list is not that of its record`},
 		{"INSERT INTO key_use VALUES ('key_1', '')", "DELETE FROM key_use", `keyUse "key_1": there is no such key`},
 		{"INSERT INTO removed_endpoints SELECT endpoint_numbers, '' FROM endpoints", "DELETE FROM removed_endpoints", `endpoints "org_1" "whe_1": its number 1 is that of a removed one, too`},
-		{"INSERT INTO last_acknowledged VALUES (9, 1)", "DELETE FROM last_acknowledged", `last_acknowledged 9: there is no endpoint of that number`},
+		{"INSERT INTO last_acknowledged VALUES (int8send(9), 1, int8send(1))", "DELETE FROM last_acknowledged", "lastAcknowledged: there is no endpoint of the number 9"},
 		{`INSERT INTO audit_log VALUES ('org_1\000\000\000\000\000\000\000\000\001a', '{')`, "DELETE FROM audit_log WHERE value = '{'", `auditLog "org_1\x00\x00\x00\x00\x00\x00\x00\x00\x01a": the item is not JSON`},
 	} {
 		postgres.Exec(t, database, c.damage)

@@ -206,11 +206,7 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 	}
 	t.held = numbers(held)
 	t.s.ids.follow(t.over.lastID)
-	if named.absent(t.over); named.All && len(named.Deliveries) > 0 {
-		if err := t.readEvents(named.Deliveries); err != nil {
-			return 0, err
-		}
-	}
+	named.absent(t.over)
 	commitNo = readBigint(last[0][0])
 	t.s.doubts.look(commitNo)
 	now := readTime(clock[0][0])
@@ -246,8 +242,8 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 		}
 		for _, id := range u.Scope.Deliveries {
 			if c := s.node.claimOf(id); c.row != nil {
-				t.over.claimed(deliveries.table, c.row, c.version)
-				defer t.over.forget(deliveries.table, c.row)
+				t.over.claimed(deliveries, c.row, c.version)
+				defer t.over.forget(deliveries, c.row)
 			}
 		}
 	}

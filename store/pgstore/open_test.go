@@ -35,7 +35,7 @@ func TestOpenAwaitsTheLastCommit(t *testing.T) {
 	killed, err := pgconn.Connect(bg, database)
 	kit.Must(t, err)
 	defer killed.Close(bg)
-	kit.Must(t, killed.Exec(bg, "BEGIN; "+sqlShareUpdates+"; UPDATE deliveries SET at = 7").Close())
+	kit.Must(t, killed.Exec(bg, "BEGIN; "+sqlShareUpdates+"; UPDATE deliveries SET place = substring(place FOR 9) || int8send(7) || substring(place FROM 18)").Close())
 
 	next := make(chan *Store)
 	go func() { next <- opened(t, database) }()

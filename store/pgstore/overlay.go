@@ -19,7 +19,7 @@ type overlay struct {
 	lastID  string              // the greatest that any node made
 	lasts   []map[lastOf][]byte // by table: those that are known
 	part    int64               // that counts are added to
-	stale   []row               // of lastAcknowledged, to be deleted
+	stale   []staleRow          // to be deleted
 
 	// Of the update that runs:
 	undo      []change
@@ -28,8 +28,14 @@ type overlay struct {
 	early     []sent    // what was sent since
 	counted   int       // how many counts are of earlier updates
 	staled    int       // and how many stale rows
-	unsent    []counted // counts of earlier updates that were sent since
+	uncounted []counted // counts of earlier updates that were sent since
 	finishing []query
+}
+
+// staleRow is a row in whose place another one was written.
+type staleRow struct {
+	*table
+	row row
 }
 
 // entry is a row as it is now.
@@ -134,7 +140,7 @@ func (o *overlay) begin() {
 	if o.saved {
 		o.finishing = append(o.finishing, query{sql: "RELEASE SAVEPOINT early"})
 	}
-	o.undo, o.moved, o.saved, o.early, o.counted, o.unsent = o.undo[:0], o.moved[:0], false, nil, len(o.counts), nil
+	o.undo, o.moved, o.saved, o.early, o.counted, o.uncounted = o.undo[:0], o.moved[:0], false, nil, len(o.counts), nil
 	o.staled = len(o.stale)
 }
 
@@ -162,7 +168,7 @@ func (o *overlay) rollback() {
 		return
 	}
 	o.finishing = append(o.finishing, query{sql: "ROLLBACK TO SAVEPOINT early"})
-	o.counts = append(o.counts, o.unsent...)
+	o.counts = append(o.counts, o.uncounted...)
 	for _, p := range slices.Backward(o.early) { // what was sent twice becomes what it was at first
 		if e, known := o.rows[p.table.place][p.key]; known {
 			e.dirty, e.new, e.there, e.version = true, p.new, p.there, p.version
@@ -170,7 +176,7 @@ func (o *overlay) rollback() {
 			o.dirty[p.table.place] = append(o.dirty[p.table.place], p.key)
 		}
 	}
-	o.early, o.unsent, o.counted = nil, nil, len(o.counts)
+	o.early, o.uncounted, o.counted = nil, nil, len(o.counts)
 }
 
 // flushEarly returns what must be sent before some tables are read by a query.
@@ -181,8 +187,8 @@ func (o *overlay) flushEarly(from []*table) (queries []query) {
 		writes = o.flush(t, writes)
 	}
 	if slices.Contains(from, deliveryCounts) && len(o.counts) > 0 {
-		if o.unsent == nil {
-			o.unsent = slices.Clone(o.counts[:o.counted])
+		if o.uncounted == nil {
+			o.uncounted = slices.Clone(o.counts[:o.counted])
 		}
 		writes = append(writes, addCounts(o.counts, o.part))
 		o.counts, o.counted = nil, 0
@@ -211,11 +217,27 @@ func (o *overlay) flushAll() (queries []query) {
 	if len(o.counts) > 0 {
 		queries = append(queries, addCounts(o.counts, o.part))
 	}
-	if len(o.stale) > 0 {
-		queries = append(queries, columnwise("DELETE FROM last_acknowledged t USING unnest($1::bigint[], $2::bigint[]) stale (endpoint, at) WHERE t.endpoint = stale.endpoint AND t.at = stale.at", lastAcknowledged.cols, o.stale))
+	return o.dropStale(queries)
+}
+
+// dropStale appends the queries that delete stale rows, each without a look at others.
+func (o *overlay) dropStale(queries []query) []query {
+	for _, t := range tables {
+		var stale []row
+		for _, s := range o.stale {
+			if s.table == t {
+				stale = append(stale, s.row)
+			}
+		}
+		if len(stale) > 0 {
+			queries = append(queries, columnwise("DELETE FROM "+t.name+" t USING unnest($1::bytea[], $2::bigint[]) stale (key, at) WHERE t.key = stale.key AND t.at = stale.at", t.cols[:2], stale))
+		}
 	}
 	return queries
 }
+
+// unsent reports whether a row was written, and not yet sent.
+func (o *overlay) unsent(t *table, key []byte) bool { return o.rows[t.place][string(key)].dirty }
 
 // flush appends the queries that send what was written to a table.
 func (o *overlay) flush(t *table, queries []query) []query {

@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"bytes"
 	"context"
 	"strconv"
 	"time"
@@ -9,27 +10,27 @@ import (
 	"teamdata/store/rows"
 )
 
-var sqlEachDue = `SELECT e.number, e.key, e.value, d.at FROM ` + sqlEndpoints + ` e,
-		LATERAL (SELECT at FROM deliveries WHERE endpoint = e.number AND list = 2 ORDER BY at, id LIMIT 1) d`
+// sqlEachDue looks at the start of each endpoint's waiting list, which is 2.
+const sqlEachDue = `SELECT e.key, e.value, d.place FROM endpoints e,
+		LATERAL (SELECT place FROM deliveries WHERE place >= e.endpoint_numbers || '\x02' AND place < e.endpoint_numbers || '\x03' ORDER BY place LIMIT 1) d`
 
 // eachDue calls fn with what sqlEachDue found of endpoints that are enabled.
 func eachDue(found []row, fn func(endpoint uint64, due time.Time)) error {
 	for _, r := range found {
-		e, err := store.ReadEndpoint(r[1], r[2])
+		e, err := store.ReadEndpoint(r[0], r[1])
 		if err != nil {
 			return err
 		}
 		if !e.Disabled() {
-			fn(readUnsigned(r[0]), readTime(r[3]))
+			fn(e.Number, store.DueAt(r[2]))
 		}
 	}
 	return nil
 }
 
-// EachDue looks at the start of each endpoint's waiting list.
 func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.Time)) error {
 	return s.view(ctx, func(t *tx) error {
-		rows, err := t.query(nil, sqlEachDue+" ORDER BY e.endpoint_numbers")
+		rows, err := t.query(nil, sqlEachDue+" WHERE e.endpoint_numbers IS NOT NULL ORDER BY e.endpoint_numbers")
 		if err != nil {
 			return err
 		}
@@ -37,13 +38,25 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 	})
 }
 
+// Backlog costs a seek per endpoint, and a step per delivery counted.
+func (s *Store) Backlog(ctx context.Context) (b store.Backlog, err error) {
+	err = s.view(ctx, func(t *tx) (err error) {
+		b, err = t.Backlog(ctx)
+		return err
+	})
+	return b, err
+}
+
+// sqlNumber is the number that a key is.
+func sqlNumber(key string) string { return "('x' || encode(" + key + ", 'hex'))::bit(64)::bigint" }
+
 // announce tells of what is due in some shards of this node, as if it were new. What it
 // can't read now is read when the node looks the next time.
 func (s *Store) announce(ctx context.Context, shards []string) {
 	var found []row
 	var due rows.Changes
 	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) (err error) {
-		found, err = c.rows(ctx, newQuery(sqlEachDue+" WHERE 'shard ' || lpad((e.number % "+strconv.Itoa(store.Shards)+")::text, 2, '0') = ANY($1)", shards))
+		found, err = c.rows(ctx, newQuery(sqlEachDue+" WHERE 'shard ' || lpad(("+sqlNumber("e.endpoint_numbers")+" % "+strconv.Itoa(store.Shards)+")::text, 2, '0') = ANY($1)", shards))
 		return err
 	})
 	if err == nil {
@@ -72,14 +85,14 @@ type waiting struct {
 func (w *waiting) Walk(offer func(store.Cursor) bool) (e store.Endpoint, err error) {
 	var endpoints []row
 	next := []query{newQuery("SELECT key, value FROM endpoints WHERE endpoint_numbers = $1", unsigned(w.endpoint)).collect(&endpoints)}
-	for after := (store.Cursor{}); ; next = nil {
+	for within := store.WaitingOf(w.endpoint); ; next = nil {
 		var rows []row
-		page := newQuery("SELECT "+deliveries.columns+", xmin FROM deliveries WHERE endpoint = $1 AND list = 2 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4",
-			w.endpoint, after.Ms, after.ID, w.step)
+		page := newQuery("SELECT "+deliveries.columns+", xmin FROM deliveries WHERE place >= $1 AND place < $2 ORDER BY place LIMIT $3", within.From, within.To, w.step)
+		first := next != nil
 		if err := w.exec(append([]query{page.collect(&rows)}, next...)...); err != nil || len(endpoints) == 0 {
 			return e, err
 		}
-		if after.IsZero() {
+		if first {
 			if e, err = w.OpenEndpoint(endpoints[0][0], endpoints[0][1]); err != nil || e.Disabled() {
 				return e, err
 			}
@@ -87,41 +100,44 @@ func (w *waiting) Walk(offer func(store.Cursor) bool) (e store.Endpoint, err err
 		w.found = append(w.found, rows...)
 		for _, r := range rows {
 			w.again = w.again || w.s.node.outdated(r)
-			if after = placeOf(r); !offer(after) {
+			if !offer(placeOf(r)) {
 				return e, nil
 			}
 		}
 		if len(rows) < w.step {
 			return e, nil
 		}
+		within.From = append(bytes.Clone(rows[len(rows)-1][deliveries.entries[0]]), 0)
 	}
 }
 
 // placeOf is the position of a row of found.
-func placeOf(r row) store.Cursor { return store.Cursor{Ms: readUnsigned(r[3]), ID: string(r[0])} }
+func placeOf(r row) store.Cursor { return store.PositionOf(r[deliveries.entries[0]]) }
 
 func (w *waiting) Load(at []store.Cursor) ([]store.Claim, error) {
-	claims, ids := make([]store.Claim, 0, len(at)), make([]string, 0, len(at))
+	claims := make([]store.Claim, 0, len(at))
+	var apart []string // events that don't share the row of their delivery
 	for _, r := range w.found {
 		if len(claims) == len(at) || placeOf(r) != at[len(claims)] {
 			continue
 		}
-		d, err := readDelivery(r[:len(deliveries.cols)])
+		d, body, err := store.ReadDelivery(r[0], r[:len(deliveries.cols)].value())
 		if err != nil {
 			return nil, err
 		}
-		claims, ids, w.taken = append(claims, store.Claim{Delivery: d}), append(ids, d.EventID), append(w.taken, r)
-	}
-	bodies, err := w.bodies(ids)
-	if err != nil {
-		return nil, err
-	}
-	for i := range claims {
-		body, known := bodies[ids[i]]
-		if !known {
-			return nil, events.missing()
+		if len(body) == 0 {
+			apart = append(apart, d.EventID)
 		}
-		claims[i].Body = body
+		claims, w.taken = append(claims, store.Claim{Delivery: d, Body: body}), append(w.taken, r)
 	}
-	return claims, nil
+	bodies, err := w.bodies(apart)
+	for i := range claims {
+		if c := &claims[i]; err == nil && len(c.Body) == 0 {
+			var known bool
+			if c.Body, known = bodies[c.Delivery.EventID]; !known {
+				err = store.Errorf(store.CodeNotFound, "There is no such event.")
+			}
+		}
+	}
+	return claims, err
 }

@@ -3,7 +3,7 @@ package pgstore
 import (
 	"sync"
 
-	"teamdata/store/codec"
+	"teamdata/store"
 )
 
 // maxRecent is how many bytes of records each of two generations has.
@@ -54,18 +54,22 @@ func (t *tx) bodies(ids []string) (bodies map[string][]byte, err error) {
 		record, known := t.s.recent.record(id)
 		if !known {
 			unknown = append(unknown, id)
-		} else if bodies[id], err = codec.EventBody(record); err != nil {
-			return nil, fault(err)
+		} else if bodies[id], err = store.EventBody(record); err != nil {
+			return nil, err
 		}
 	}
 	if len(unknown) == 0 {
 		return bodies, nil
 	}
-	q := newQuery("SELECT id, record FROM events WHERE id = ANY($1)", unknown)
+	keys := make([][]byte, len(unknown))
+	for i, id := range unknown {
+		keys[i] = []byte(id)
+	}
+	q := newQuery("SELECT key, value FROM events WHERE key = ANY($1)", keys)
 	q.row = func(values [][]byte) error {
-		body, err := codec.EventBody(values[1])
+		body, err := store.EventBody(values[1])
 		bodies[string(values[0])] = body
-		return fault(err)
+		return err
 	}
 	return bodies, t.scan(nil, q)
 }

@@ -25,7 +25,8 @@ func TestBodiesOfOtherProcesses(t *testing.T) {
 	})
 	for i := range 6 {
 		update(t, []*Store{one.Store, other}[i%2], func(tx store.Tx) error {
-			_, err := store.SendTest(tx, "org_1", "whe_1")
+			long := fmt.Sprintf(`{"name":"%0300d"}`, i) // a short one shares the row of its delivery
+			_, err := store.SendExample(tx, "org_1", "whe_1", "invoice.paid", []byte(long))
 			return err
 		})
 	}

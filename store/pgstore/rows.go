@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"strings"
+	"time"
 	"unicode"
 
 	"teamdata/store/rows"
@@ -12,7 +13,8 @@ import (
 // what it was. All of it is bytes, which have an order and can be any text.
 //
 // The table of a kind with a Span has the time of a row beside its key, and partitions by
-// it. A key may have a row in several of them, of which the last counts.
+// it. A key may have a row in several of them, of which the last counts. That of a kind
+// whose rows are written again and again has a time, too.
 
 // entryKind is the type of an entry's key and of its value, of which there may be none.
 var entryKind = kind{name: "bytea", oid: 17, array: 1001, null: true}
@@ -25,7 +27,7 @@ func defineKinds(all []*table, kinds ...*rows.Kind) []*table {
 	all = append(all, make([]*table, rows.Places()-len(all))...)
 	for _, k := range kinds {
 		cols := []column{blob("key")}
-		if k.Span > 0 {
+		if k.Span > 0 || k.Rewritten {
 			cols = append(cols, number("at"))
 		}
 		var entries []int
@@ -37,7 +39,7 @@ func defineKinds(all []*table, kinds ...*rows.Kind) []*table {
 			}
 		}
 		t := define(snake(k.Name), 1, append(cols, blob("value"))...)
-		if t.of, t.entries = k, entries; k.Span > 0 {
+		if t.of, t.entries = k, entries; k.Span > 0 || k.Rewritten {
 			t.newest("at")
 		}
 		all[k.Place] = t
@@ -75,7 +77,7 @@ func kindTable(name string) *table {
 // rowOf is a row in the order of a table's columns.
 func (t *table) rowOf(of *rows.Row) row {
 	r := append(make(row, 0, len(t.cols)), of.Key)
-	if t.of.Span > 0 {
+	if t.last != "" {
 		r = append(r, millis(of.At))
 	}
 	for i, x := range t.of.Indexes {
@@ -143,6 +145,9 @@ func (t *tx) Write(k *rows.Kind, r *rows.Row) error {
 	if r.Value == nil {
 		return t.remove(to, r.Key)
 	}
+	if k.Rewritten {
+		return t.rewrite(to, r)
+	}
 	if k.Span > 0 {
 		if p := partitionOf(k, r.At); !t.s.partitions.has(p) {
 			t.lacking = append(t.lacking, p)
@@ -153,6 +158,27 @@ func (t *tx) Write(k *rows.Kind, r *rows.Row) error {
 		return t.insert(to, full)
 	}
 	return t.put(to, full)
+}
+
+// rewrite adds a row in the place of the one before, which is not written over: the last
+// one of a key is found first, however many versions of others anybody may still see.
+func (t *tx) rewrite(to *table, r *rows.Row) error {
+	before, err := t.get(to, r.Key)
+	if err != nil {
+		return err
+	}
+	if r.At = t.now; before != nil {
+		at := readTime(before[1])
+		if t.over.unsent(to, r.Key) {
+			r.At = at
+		} else {
+			t.over.stale = append(t.over.stale, staleRow{to, before})
+			if !r.At.After(at) {
+				r.At = at.Add(time.Millisecond)
+			}
+		}
+	}
+	return t.put(to, to.rowOf(r))
 }
 
 // numbers is the sequence of a kind's numbers.

@@ -54,17 +54,10 @@ func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(i int,
 		return nil
 	}
 	in, r := tableOf(k), ranges[0]
-	q := newQuery("SELECT r.i, e.* FROM " + in.each(1, r, ranges))
+	q := newQuery("SELECT r.i, e.* FROM " + in.each(1, in.item(r), r, ranges))
 	q.values = bounds(ranges)
-	if r.Limit > 0 {
-		q.values = append(q.values, bigint(int64(r.Limit)))
-		q.sql += fmt.Sprintf(" LIMIT $%d", len(q.values))
-	}
-	q.sql += ") e"
-	if limit > 0 {
-		q.values = append(q.values, bigint(int64(limit)))
-		q.sql += fmt.Sprintf(" LIMIT $%d", len(q.values))
-	}
+	q.sql += q.limit(r.Limit) + ") e"
+	q.sql += q.limit(limit)
 	more, last := true, 0
 	q.row = func(values [][]byte) error {
 		i := int(readBigint(values[0])) - 1
@@ -80,23 +73,29 @@ func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(i int,
 
 var errOrder = errors.New("ranges came in another order")
 
-// Count is a query a range, in one round trip.
-func (t *tx) Count(k *rows.Kind, ranges ...rows.Range) ([]int, error) {
-	in, counts := tableOf(k), make([]int, len(ranges))
-	queries := make([]query, len(ranges))
-	for i, r := range ranges {
-		q := in.selectRange(in.ordered(r.Index), r)
-		q.sql = "SELECT count(*) FROM (" + q.sql + ") counted"
-		q.row = func(values [][]byte) error {
-			counts[i] = int(readBigint(values[0]))
-			return nil
-		}
-		queries[i] = q
-	}
-	if len(queries) == 0 {
+func (t *tx) Count(k *rows.Kind, ranges []rows.Range) ([]int, error) {
+	counts := make([]int, len(ranges))
+	if len(ranges) == 0 {
 		return counts, nil
 	}
-	return counts, t.scan([]*table{in}, queries...)
+	in, r := tableOf(k), ranges[0]
+	q := newQuery("SELECT r.i, c.n FROM " + in.each(1, in.ordered(r.Index), r, ranges))
+	q.values = bounds(ranges)
+	q.sql = strings.Replace(q.sql, "LATERAL (", "LATERAL (SELECT count(*) AS n FROM (", 1) + q.limit(r.Limit) + ") counted) c"
+	q.row = func(values [][]byte) error {
+		counts[readBigint(values[0])-1] = int(readBigint(values[1]))
+		return nil
+	}
+	return counts, t.scan([]*table{in}, q)
+}
+
+// limit adds a limit to the parameters; 0: there is none.
+func (q *query) limit(n int) string {
+	if n == 0 {
+		return ""
+	}
+	q.values = append(q.values, bigint(int64(n)))
+	return fmt.Sprintf(" LIMIT $%d", len(q.values))
 }
 
 // scan is the query of a range.
@@ -119,16 +118,14 @@ func (t *table) selectRange(columns string, r rows.Range) query {
 		sql += " AND " + by + " < $2"
 	}
 	sql += t.bare(r) + t.order(r)
-	if r.Limit > 0 {
-		args = append(args, r.Limit)
-		sql += fmt.Sprintf(" LIMIT $%d", len(args))
-	}
-	return newQuery(sql, args...)
+	q := newQuery(sql, args...)
+	q.sql += q.limit(r.Limit)
+	return q
 }
 
 // selectKeys selects columns of rows: where a key may have several, of the last one.
 func (t *table) selectKeys(columns string) string {
-	if t.expires() {
+	if t.last != "" {
 		columns = "DISTINCT ON (key) " + columns
 	}
 	return "SELECT " + columns + " FROM " + t.name
@@ -137,7 +134,7 @@ func (t *table) selectKeys(columns string) string {
 // order is the order of a range, and among the rows of a key that of selectKeys.
 func (t *table) order(r rows.Range) string {
 	order := " ORDER BY " + t.ordered(r.Index) + direction(r)
-	if t.expires() {
+	if t.last != "" {
 		order += ", " + t.last + " DESC"
 	}
 	return order
@@ -215,11 +212,11 @@ func (t *tx) Merge(k *rows.Kind, ranges []rows.Range, skip, limit int, fn func(i
 		}
 		r := some[0]
 		valued := "NULL::bytea"
-		if in.of.Indexes != nil && r.Index != rows.ByKey && in.of.Indexes[r.Index].Valued {
+		if r.Index != rows.ByKey && in.of.Indexes[r.Index].Valued {
 			valued = in.ordered(r.Index) + "_value"
 		}
 		parts = append(parts, fmt.Sprintf("SELECT r.i + %d AS i, e.* FROM ", len(of))+
-			in.eachOf(len(q.values)+1, "key, "+in.ordered(r.Index)+" AS entry, "+valued+" AS entry_value", r, some)+most+") e")
+			in.each(len(q.values)+1, "key, "+in.ordered(r.Index)+" AS entry, "+valued+" AS entry_value", r, some)+most+") e")
 		q.values = append(q.values, bounds(some)...)
 		of = append(of, like...)
 	}
@@ -261,13 +258,9 @@ func alike(ranges []rows.Range) (all [][]int) {
 	return all
 }
 
-// each is, for each of some ranges r, what is in it: a LATERAL e that is still open at its
-// end. The bounds are the parameters from one on.
-func (t *table) each(from int, r rows.Range, ranges []rows.Range) string {
-	return t.eachOf(from, t.item(r), r, ranges)
-}
-
-func (t *table) eachOf(from int, columns string, r rows.Range, ranges []rows.Range) string {
+// each reads columns of what is in each of some ranges r: the end of its LATERAL is open.
+// The bounds are the parameters from one on.
+func (t *table) each(from int, columns string, r rows.Range, ranges []rows.Range) string {
 	column := t.ordered(r.Index)
 	below := column + " < r.upto"
 	if slices.ContainsFunc(ranges, func(r rows.Range) bool { return r.To == nil }) {
@@ -289,7 +282,7 @@ func bounds(ranges []rows.Range) row {
 func (t *tx) Join(k *rows.Kind, r rows.Range, dst []byte) (j rows.Joined, err error) {
 	limit := r.Limit
 	if limit > 0 {
-		r.Limit = oneMore(limit)
+		r.Limit = max(limit, limit+1)
 	}
 	err = t.Scan(k, r, func(item rows.Item) bool {
 		if limit > 0 && j.Count == limit {

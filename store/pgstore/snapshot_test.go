@@ -77,7 +77,7 @@ func TestForeignSnapshot(t *testing.T) {
 		"its number":          "SELECT n FROM commits WHERE node = '" + node + "' ORDER BY part DESC LIMIT 1",
 		"the last id":         pgstore.SQLLastID,
 		"positions":           `SELECT key FROM audit_log WHERE key >= 'org_0\000' AND key < 'org_0\001' ORDER BY key DESC LIMIT 1`,
-		"the acknowledgement": fmt.Sprintf("SELECT at FROM last_acknowledged WHERE endpoint = %d ORDER BY at DESC LIMIT 1", endpoint),
+		"the acknowledgement": fmt.Sprintf("SELECT at FROM last_acknowledged WHERE key = int8send(%d) ORDER BY at DESC LIMIT 1", endpoint),
 	} {
 		if read := blocksOf(t, database, sql); read > 12 {
 			t.Errorf("to read %s, %d blocks are read", what, read)

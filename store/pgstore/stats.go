@@ -93,7 +93,7 @@ const newestPosition = `(SELECT max(('x' || encode(substring(l.last FROM octet_l
 		UNION ALL SELECT value FROM last_removed WHERE key = o.key) l)`
 
 // newestIDs are the last ids of those that rise.
-const newestIDs = "(SELECT max(id) FROM events), (SELECT max(id) FROM deliveries), (SELECT convert_from(key, 'UTF8') FROM mails ORDER BY key DESC LIMIT 1)"
+const newestIDs = "(SELECT convert_from(key, 'UTF8') FROM events ORDER BY key DESC LIMIT 1), (SELECT convert_from(key, 'UTF8') FROM deliveries ORDER BY key DESC LIMIT 1), (SELECT convert_from(key, 'UTF8') FROM mails ORDER BY key DESC LIMIT 1)"
 
 // ask reads one row.
 func (s *Store) ask(ctx context.Context, sql string) (found row, err error) {

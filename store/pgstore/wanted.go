@@ -45,7 +45,11 @@ func (w *wanted) compact() {
 
 // reads are the queries that load it.
 func (w *wanted) reads(o *overlay) (queries []query) {
-	if len(w.keys) > 0 {
+	switch {
+	case len(w.keys) == 0:
+	case w.of.Rewritten:
+		queries = append(queries, o.loadAll(w.table, "SELECT l.* FROM unnest($1::bytea[]) k (key), LATERAL (SELECT "+w.columns+" FROM "+w.name+" WHERE key = k.key ORDER BY "+w.last+" DESC LIMIT 1) l", w.keys))
+	default:
 		queries = append(queries, o.load(w.table, "key = ANY($1)", w.keys))
 	}
 	switch n := len(w.ranges); {

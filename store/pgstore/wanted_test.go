@@ -32,16 +32,17 @@ endpoints: 0 keys, 2 ranges, 1 queries
 last_removed: 2 keys, 0 ranges, 1 queries
 accounts: 1 keys, 0 ranges, 1 queries
 members: 2 keys, 0 ranges, 1 queries
+last_acknowledged: 1 keys, 0 ranges, 1 queries
 `
 	if got != want {
 		t.Errorf("read is\n%snot\n%s", got, want)
 	}
 	for _, key := range []string{"org_b\x00whe_2", "org_a\x00whe_1", "org_b\x00whe_1"} {
-		o.loaded(webhooks, row{[]byte(key)}, row{[]byte(key), nil, nil, {}})
+		o.loaded(kindTable("endpoints"), row{[]byte(key)}, row{[]byte(key), nil, nil, {}})
 	}
 	named.absent(o)
 	for org, want := range map[string]string{"org_a": "[org_a\x00whe_1]", "org_b": "[org_b\x00whe_1 org_b\x00whe_2]", "org_c": "unknown"} {
-		found, known := o.inRange(webhooks, rows.Range{Index: rows.ByKey, Bounds: rows.Below(org, "")})
+		found, known := o.inRange(kindTable("endpoints"), rows.Range{Index: rows.ByKey, Bounds: rows.Below(org, "")})
 		got := fmt.Sprint(firstTexts(found))
 		if !known {
 			got = "unknown"
@@ -53,7 +54,7 @@ members: 2 keys, 0 ranges, 1 queries
 			t.Errorf("the org %s is known: %t", org, known)
 		}
 	}
-	if _, known := o.row(webhooks, []byte("org_a\x00whe_new")); !known {
+	if _, known := o.row(kindTable("endpoints"), []byte("org_a\x00whe_new")); !known {
 		t.Error("it is not known that an endpoint is not there")
 	}
 }

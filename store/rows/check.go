@@ -21,13 +21,14 @@ type Checker struct {
 	Err   error
 
 	looks []look
+	named map[string]bool
 }
 
-// look is a row of another kind that is to be looked at.
+// look is something that is to be looked at: a row, or whether a range has anything.
 type look struct {
 	kind *Kind
-	key  []byte
-	fn   func(value []byte)
+	Range
+	fn func(value []byte)
 }
 
 // maxLooks is how many rows are looked at at once.
@@ -50,30 +51,63 @@ func (c *Checker) All(kinds []*Kind) error {
 // Look calls fn with the value under a key, nil if there is none: soon, together with
 // others.
 func (c *Checker) Look(k *Kind, key []byte, fn func(value []byte)) {
-	c.looks = append(c.looks, look{k, bytes.Clone(key), fn})
-	if len(c.looks) >= maxLooks {
+	c.lookAt(look{k, Range{Index: ByKey, Bounds: Bounds{From: bytes.Clone(key)}}, fn})
+}
+
+// LookIn calls fn with whether there is anything in a range of an index, like Look.
+func (c *Checker) LookIn(k *Kind, index int, b Bounds, fn func(there bool)) {
+	c.lookAt(look{k, Range{Index: index, Bounds: b, Limit: 1}, func(value []byte) { fn(value != nil) }})
+}
+
+// Once reports whether something is named for the first time, which many rows name.
+func (c *Checker) Once(name string) bool {
+	if c.named == nil {
+		c.named = map[string]bool{}
+	}
+	first := !c.named[name]
+	c.named[name] = true
+	return first
+}
+
+func (c *Checker) lookAt(l look) {
+	if c.looks = append(c.looks, l); len(c.looks) >= maxLooks {
 		c.look()
 	}
 }
 
+// look looks at all, those of one kind and index at once.
 func (c *Checker) look() {
 	for len(c.looks) > 0 && c.Err == nil {
-		of := c.looks[0].kind
+		of := c.looks[0]
 		var now, rest []look
-		var keys [][]byte
 		for _, l := range c.looks {
-			if l.kind != of {
+			if l.kind == of.kind && l.Index == of.Index {
+				now = append(now, l)
+			} else {
 				rest = append(rest, l)
-				continue
 			}
-			now, keys = append(now, l), append(keys, l.key)
 		}
 		c.looks = rest
 		values := make([][]byte, len(now))
-		c.Err = c.Gets(of, keys, func(i int, value []byte) error {
-			values[i] = append(make([]byte, 0, len(value)+1), value...)
-			return nil
-		})
+		if of.Index == ByKey {
+			keys := make([][]byte, len(now))
+			for i, l := range now {
+				keys[i] = l.From
+			}
+			c.Err = c.Gets(of.kind, keys, func(i int, value []byte) error {
+				values[i] = append(make([]byte, 0, len(value)+1), value...)
+				return nil
+			})
+		} else {
+			ranges := make([]Range, len(now))
+			for i, l := range now {
+				ranges[i] = l.Range
+			}
+			c.Err = c.Ranges(of.kind, ranges, 0, func(i int, _ Item) bool {
+				values[i] = []byte{}
+				return true
+			})
+		}
 		for i, l := range now {
 			if c.Err == nil {
 				l.fn(values[i])

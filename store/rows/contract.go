@@ -39,8 +39,9 @@ type Rows interface {
 	// in their keys behind skip bytes. They have one direction. Of their limits none counts:
 	// limit is that of all.
 	Merge(k *Kind, ranges []Range, skip, limit int, fn func(i int, item Item) bool) error
-	// Count counts what is in some ranges, each up to its limit.
-	Count(k *Kind, ranges ...Range) ([]int, error)
+	// Count counts what is in each of some ranges, which are alike but for their bounds, up
+	// to their limit.
+	Count(k *Kind, ranges []Range) ([]int, error)
 	// Join appends the values in a range to dst, with commas between them: of the
 	// entries, or of the rows themselves.
 	Join(k *Kind, r Range, dst []byte) (Joined, error)
@@ -68,12 +69,15 @@ type Rows interface {
 
 // Kind is what an engine knows of the rows of one kind. [Define] makes it of a Table.
 type Kind struct {
-	Name    string        // in the form of Go: deliveryLists
-	Noun    string        // in: There is no such …
-	Place   int           // among all kinds, from 0 on
-	Indexes []Index       // at most MaxIndexes; a row has at most one entry in each
-	Numbers bool          // Next is asked
-	Span    time.Duration // rows expire, in partitions of this length, and have no indexes; 0: they don't
+	Name    string  // in the form of Go: deliveryLists
+	Noun    string  // in: There is no such …
+	Place   int     // among all kinds, from 0 on
+	Indexes []Index // at most MaxIndexes; a row has at most one entry in each
+	Numbers bool    // Next is asked
+	// Rewritten says that rows may be written with every commit, and that they are few: an
+	// engine may have to see to it that others can still be read.
+	Rewritten bool
+	Span      time.Duration // rows expire, in partitions of this length, and have no indexes; 0: they don't
 
 	// Entries sets the entries of a stored value, or only their keys. What it sets
 	// belongs to the transaction until its end.

@@ -150,7 +150,7 @@ var often = []generator{
 	}},
 	{"replay", func(h *history) rule {
 		org, id := h.one("org"), h.one(store.PrefixDelivery)
-		if d, ok := h.oracle.deliveries[id]; ok && h.IntN(4) > 0 {
+		if d, err := h.oracle.Delivery(id); err == nil && h.IntN(4) > 0 {
 			org = d.OrgID
 		}
 		return replay(org, id)

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"teamdata/store"
 	"teamdata/store/rows"
 )
 
@@ -29,13 +28,6 @@ func (o *oracle) Number(*rows.Kind) uint64 {
 	}
 	o.given.keep(number, true)
 	return number
-}
-
-func (o *oracle) PutDelivery(d store.Delivery) error {
-	if _, err := o.Delivery(d.ID); err != nil {
-		return err
-	}
-	return o.deliveries.keep(d.ID, d)
 }
 
 func (o *oracle) HTTPOnLoopback() bool { return false }

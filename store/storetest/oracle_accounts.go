@@ -19,7 +19,7 @@ type countsOf struct {
 func (o *oracle) CountWaiting(e store.Endpoint, most int) (w store.Waiting, err error) {
 	page, _, err := o.DeliveryPage(e.Number, store.ListWaiting, store.Cursor{}, most+1)
 	for _, d := range page {
-		w.Add(e.Disabled(), d.DueAt.After(o.now), most)
+		countOne(&w, &e, &d, o.now, most)
 	}
 	return w, err
 }

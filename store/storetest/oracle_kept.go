@@ -1,8 +1,6 @@
 package storetest
 
 import (
-	"time"
-
 	"teamdata/store"
 	"teamdata/store/rows/rowstest"
 )
@@ -13,13 +11,10 @@ import (
 type oracle struct {
 	*trace
 	store.Nouns
-	model        *rowstest.Model
-	highest      kept[pair, store.Cursor] // position that a list ever had, by list and org
-	events       kept[string, store.Event]
-	deliveries   kept[string, store.Delivery]
-	acknowledged kept[uint64, time.Time] // the last, by endpoint
-	given        kept[uint64, bool]      // the endpoints' numbers, those of removed ones too
-	counts       kept[countsOf, store.DeliveryCounts]
+	model   *rowstest.Model
+	highest kept[pair, store.Cursor] // position that a list ever had, by list and org
+	given   kept[uint64, bool]       // the endpoints' numbers, those of removed ones too
+	counts  kept[countsOf, store.DeliveryCounts]
 }
 
 var _ store.Tx = (*oracle)(nil)
@@ -62,13 +57,3 @@ func (in kept[K, T]) drop(key K) error {
 }
 
 const unlimited = int(^uint(0) >> 1)
-
-// What is just kept.
-func (o *oracle) Delivery(id string) (store.Delivery, error) { return o.deliveries.find(id) }
-func (o *oracle) Event(id string) (store.Event, error)       { return o.events.find(id) }
-func (o *oracle) PutLastAcknowledged(endpoint uint64, at time.Time) error {
-	return o.acknowledged.keep(endpoint, at)
-}
-func (o *oracle) LastAcknowledged(endpoint uint64) (time.Time, error) {
-	return o.acknowledged[endpoint], nil
-}

@@ -8,12 +8,32 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/rows"
 )
+
+// deliveryKind are the rows of deliveries.
+var deliveryKind = rows.Kinds()[slices.IndexFunc(rows.Kinds(), func(k *rows.Kind) bool { return k.Name == string(store.KindDelivery) })]
+
+// deliveries are all that there are, in the order of their ids.
+func (o *oracle) deliveries() (list []store.Delivery) {
+	err := o.Scan(deliveryKind, rows.Range{Index: rows.ByKey}, func(item rows.Item) bool {
+		d, _, err := store.ReadDelivery(item.Key, item.Value)
+		if err != nil {
+			panic(err)
+		}
+		list = append(list, d)
+		return true
+	})
+	if err != nil {
+		panic(err)
+	}
+	return list
+}
 
 // waiting lists the deliveries that wait for an attempt at an endpoint, in the
 // order in which they are due. A disabled endpoint has none.
 func (o *oracle) waiting(e store.Endpoint) (list []store.Delivery) {
-	for _, d := range o.deliveries {
+	for _, d := range o.deliveries() {
 		if d.EndpointNumber == e.Number && d.State.Waiting() && !e.Disabled() {
 			list = append(list, d)
 		}
@@ -24,25 +44,6 @@ func (o *oracle) waiting(e store.Endpoint) (list []store.Delivery) {
 	return list
 }
 
-func (o *oracle) AddEvent(e store.Event, deliveries []store.Delivery) error {
-	for _, d := range deliveries {
-		o.deliveries.keep(d.ID, d)
-	}
-	return o.events.keep(e.ID, e)
-}
-
-func (o *oracle) DeleteDelivery(id string) error {
-	d, err := o.Delivery(id)
-	if err != nil {
-		return err
-	}
-	o.deliveries.drop(id)
-	if !slices.ContainsFunc(o.events[d.EventID].Deliveries, func(id string) bool { return o.deliveries[id].ID != "" }) {
-		o.events.drop(d.EventID)
-	}
-	return nil
-}
-
 // DeliveryPage sorts all that is in the list: the waiting list forwards, the
 // others backwards.
 func (o *oracle) DeliveryPage(endpoint uint64, list store.DeliveryList, after store.Cursor, limit int) (page []store.Delivery, more bool, err error) {
@@ -50,7 +51,7 @@ func (o *oracle) DeliveryPage(endpoint uint64, list store.DeliveryList, after st
 	if list == store.ListWaiting {
 		direction = 1
 	}
-	for _, d := range o.deliveries {
+	for _, d := range o.deliveries() {
 		in, at := d.Position()
 		behind := after == (store.Cursor{}) || at.Compare(after)*direction > 0
 		if d.EndpointNumber == endpoint && in == list && behind {
@@ -70,7 +71,7 @@ func (o *oracle) DeliveryPage(endpoint uint64, list store.DeliveryList, after st
 
 // LatestDeliveries sorts all.
 func (o *oracle) LatestDeliveries(endpoints []uint64, lists []store.DeliveryList, before store.Cursor, limit int) (page []store.Delivery, err error) {
-	for _, d := range o.deliveries {
+	for _, d := range o.deliveries() {
 		behind := before == (store.Cursor{}) || d.Latest().Compare(before) < 0
 		if slices.Contains(endpoints, d.EndpointNumber) && inAny(lists, &d) && behind {
 			page = append(page, d)
@@ -89,9 +90,9 @@ func inAny(lists []store.DeliveryList, d *store.Delivery) bool {
 
 // FinishedBefore lets the engine choose which, of those there are.
 func (o *oracle) FinishedBefore(t time.Time, limit int) (ids []string, err error) {
-	for id, d := range o.deliveries {
+	for _, d := range o.deliveries() {
 		if !d.State.Waiting() && d.FinishedAt.Before(t) {
-			ids = append(ids, id)
+			ids = append(ids, d.ID)
 		}
 	}
 	slices.Sort(ids)
@@ -100,10 +101,10 @@ func (o *oracle) FinishedBefore(t time.Time, limit int) (ids []string, err error
 
 // HeldBefore lets the engine choose which, of those there are.
 func (o *oracle) HeldBefore(t time.Time, limit int) (ids []string, err error) {
-	for id, d := range o.deliveries {
+	for _, d := range o.deliveries() {
 		e := o.byNumber(d.EndpointNumber)
 		if d.State.Waiting() && e.Disabled() && e.HeldSince(d.DueAt).Before(t) {
-			ids = append(ids, id)
+			ids = append(ids, d.ID)
 		}
 	}
 	slices.Sort(ids)
@@ -125,13 +126,13 @@ func (o *oracle) eachDue() map[uint64]time.Time {
 func (o *oracle) backlog() (b store.Backlog) {
 	for _, e := range o.endpoints() {
 		waiting := false
-		for _, d := range o.deliveries {
+		for _, d := range o.deliveries() {
 			if d.EndpointNumber == e.Number && d.State.Waiting() {
 				waiting = true
 				if held := e.HeldSince(d.DueAt); e.Disabled() && (b.HeldAt.IsZero() || held.Before(b.HeldAt)) {
 					b.HeldAt = held
 				}
-				b.Add(e.Disabled(), d.DueAt.After(o.now), store.MaxCountedDeliveries)
+				countOne(&b.Waiting, &e, &d, o.now, store.MaxCountedDeliveries)
 			}
 		}
 		if waiting && !e.Disabled() {
@@ -153,6 +154,20 @@ func (o *oracle) backlog() (b store.Backlog) {
 	return b
 }
 
+// countOne counts one more delivery that waits, up to most of all.
+func countOne(w *store.Waiting, e *store.Endpoint, d *store.Delivery, now time.Time, most int) {
+	switch {
+	case w.Total() >= most:
+		w.Capped = true
+	case e.Disabled():
+		w.Held++
+	case d.DueAt.After(now):
+		w.Later++
+	default:
+		w.Due++
+	}
+}
+
 // claim is what Claim returns while the claimed deliveries have not been
 // released; it claims nothing.
 func (o *oracle) claim(endpoint uint64, now time.Time, limit int, claimed map[string]store.Delivery) store.Claims {
@@ -166,7 +181,11 @@ func (o *oracle) claim(endpoint uint64, now time.Time, limit int, claimed map[st
 			claims.Next = d.DueAt
 			return claims
 		default:
-			claims.Claims = append(claims.Claims, store.Claim{Delivery: d, Body: o.events[d.EventID].Body})
+			event, err := o.Event(d.EventID)
+			if err != nil {
+				panic(err)
+			}
+			claims.Claims = append(claims.Claims, store.Claim{Delivery: d, Body: event.Body})
 		}
 	}
 	return claims
@@ -196,9 +215,4 @@ func (o *oracle) access(n names) string {
 		line(&b, key)(store.LoadAccess(o, key))
 	}
 	return b.String()
-}
-
-func (o *oracle) ForgetEndpoint(number uint64) error {
-	delete(o.acknowledged, number)
-	return o.Nouns.ForgetEndpoint(number)
 }

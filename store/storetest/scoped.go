@@ -298,6 +298,8 @@ func (s scoped) DeleteDelivery(id string) error {
 	return do1(owned(s.Tx.Delivery, id, func(d store.Delivery) error { return s.org(d.OrgID) }), s.Tx.DeleteDelivery, id)
 }
 
+func (s scoped) ReadToDelete([]string) error { return s.all("deliveries to be deleted") }
+
 func (s scoped) DeliveryPage(endpoint uint64, list store.DeliveryList, after store.Cursor, limit int) (page []store.Delivery, more bool, err error) {
 	if err := s.number(endpoint); err != nil {
 		return nil, false, err

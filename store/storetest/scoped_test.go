@@ -60,8 +60,7 @@ func (c *complaints) Error(...any) { c.n++ }
 func TestScopedShowsOwners(t *testing.T) {
 	o := newOracle()
 	o.PutAPIKey(store.APIKey{ID: "k", OrgID: acme, Name: "N"})
-	o.events.keep("e", store.Event{ID: "e", OrgID: acme, Type: "T"})
-	o.deliveries.keep("d", store.Delivery{ID: "d", OrgID: acme, EventID: "e"})
+	o.AddEvent(store.Event{ID: "e", OrgID: acme, Type: "T", Deliveries: []string{"d"}}, []store.Delivery{{ID: "d", OrgID: acme, EventID: "e"}})
 	o.PutSession(store.Session{ID: "s", UserID: ada, UserAgent: "A"})
 	o.PutSignInLink(store.SignInLink{ID: "l", UserID: ada, ExpiresAt: epoch})
 	for _, c := range []struct {

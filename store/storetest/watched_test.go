@@ -52,7 +52,7 @@ func isWrite(method string) bool {
 func zeroRecords() *oracle {
 	o := newOracle()
 	o.trace = &trace{positions: []store.Cursor{{ID: "x"}}, numbers: []uint64{1}}
-	o.deliveries.keep("", store.Delivery{})
+	o.AddEvent(store.Event{ID: "x"}, []store.Delivery{{EventID: "x"}})
 	o.PutMember(store.Member{})
 	o.PutOrg(store.Org{})
 	o.PutAPIKey(store.APIKey{})

@@ -1,9 +1,9 @@
 -- may read: 3, may write: 3
 -- Databases begin here: those of schema 1 and 2 are not upgraded.
 --
--- Times are Unix milliseconds, in bigint. Text is ordered by its bytes. A record is
--- as store/codec has it. The tables of a key and a value in bytes are those of rows: both
--- are as package store says beside the rules of what they keep.
+-- Times are Unix milliseconds, in bigint. Text is ordered by its bytes. The tables of a key
+-- and a value in bytes are those of rows: both are as package store says beside the rules of
+-- what they keep.
 
 -- A server that runs, or a command that works on the database directly. It says every
 -- 2 s that it is there, by the database's clock.
@@ -142,11 +142,12 @@ CREATE TABLE removed_endpoints (
 	key bytea PRIMARY KEY,
 	value bytea NOT NULL
 );
--- The latest counts.
+-- The latest row of a key counts, and takes the place of the one before.
 CREATE TABLE last_acknowledged (
-	endpoint bigint,
+	key bytea,
 	at bigint,
-	PRIMARY KEY (endpoint, at)
+	value bytea NOT NULL,
+	PRIMARY KEY (key, at)
 );
 CREATE TABLE event_types (
 	key bytea PRIMARY KEY,
@@ -154,24 +155,23 @@ CREATE TABLE event_types (
 );
 
 CREATE TABLE events (
-	id text COLLATE "C" PRIMARY KEY,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY,
+	value bytea NOT NULL
 );
--- list: 1, acknowledged, by time of acknowledgment; 2, waiting, by due time; 3,
--- failed, by time of failure. The index of ids has room for the second version of a row,
--- which has its outcome. attempted: when the last attempt of a waiting one ended; 0:
--- there was none, or it waits no longer.
+-- place: endpoint number, list, ms, id. List: 1, acknowledged, by time of acknowledgment;
+-- 2, waiting, by due time; 3, failed, by time of failure. place_value: of a waiting one when
+-- its last attempt ended; NULL: there was none; empty: it waits no longer. The index of ids
+-- has room for the second version of a row, which has its outcome.
 CREATE TABLE deliveries (
-	id text COLLATE "C" PRIMARY KEY WITH (fillfactor = 50),
-	endpoint bigint NOT NULL,
-	list bigint NOT NULL,
-	at bigint NOT NULL,
-	attempted bigint NOT NULL,
-	record bytea NOT NULL
+	key bytea PRIMARY KEY WITH (fillfactor = 50),
+	place bytea,
+	place_value bytea,
+	attempted bytea,
+	value bytea NOT NULL
 ) WITH (fillfactor = 80);
-CREATE UNIQUE INDEX deliveries_lists ON deliveries (endpoint, list, at, id);
-CREATE UNIQUE INDEX deliveries_attempted ON deliveries (endpoint, attempted, id) WHERE attempted > 0;
-CREATE UNIQUE INDEX deliveries_unattempted ON deliveries (endpoint, at, id) WHERE list = 2 AND attempted = 0;
+CREATE UNIQUE INDEX deliveries_place ON deliveries (place) WHERE place IS NOT NULL;
+CREATE UNIQUE INDEX deliveries_attempted ON deliveries (attempted) WHERE attempted IS NOT NULL;
+CREATE UNIQUE INDEX deliveries_unattempted ON deliveries (place) WHERE place_value IS NULL;
 -- hour: since 1970. The counts of an hour are the sum of its parts: commits add to the one
 -- of their own numbers, and now and then all are put together in part 0.
 CREATE TABLE delivery_counts (

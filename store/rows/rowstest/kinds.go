@@ -140,7 +140,7 @@ var Users = rows.New(&rows.Table[User]{
 
 // Tickets are numbers that were given, and nothing else: their values are empty.
 var Tickets = rows.New(&rows.Table[uint64]{
-	Kind:     rows.Kind{Name: "testTickets", Noun: "ticket", Numbers: true},
+	Kind:     rows.Kind{Name: "testTickets", Noun: "ticket", Numbers: true, Rewritten: true},
 	Key:      func(dst []byte, n *uint64) []byte { return rows.Number(dst, *n) },
 	Complete: func(key []byte, n *uint64) { *n = rows.ReadNumber(key) },
 	Fields:   func(*rows.Codec, *uint64) {},

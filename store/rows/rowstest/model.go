@@ -206,7 +206,7 @@ func (m *Model) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(i i
 	return nil
 }
 
-func (m *Model) Count(k *rows.Kind, ranges ...rows.Range) (counts []int, err error) {
+func (m *Model) Count(k *rows.Kind, ranges []rows.Range) (counts []int, err error) {
 	for _, r := range ranges {
 		counts = append(counts, len(limited(m.in(k, r), r.Limit)))
 	}

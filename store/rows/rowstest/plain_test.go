@@ -141,7 +141,7 @@ func (p *plain) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(int
 	return nil
 }
 
-func (p *plain) Count(k *rows.Kind, ranges ...rows.Range) ([]int, error) {
+func (p *plain) Count(k *rows.Kind, ranges []rows.Range) ([]int, error) {
 	counts := make([]int, len(ranges))
 	for i, r := range ranges {
 		p.Scan(k, r, func(rows.Item) bool { counts[i]++; return true })

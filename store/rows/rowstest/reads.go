@@ -256,8 +256,8 @@ func scan(k *rows.Kind, r rows.Range, stop int) operation {
 	}}
 }
 
-// ranges reads some ranges that are alike but for their bounds, perhaps not to their end.
-func (h *history) ranges(k *rows.Kind) operation {
+// alike are ranges that differ in their bounds alone.
+func (h *history) alike(k *rows.Kind) []rows.Range {
 	like := h.within(k)
 	all := []rows.Range{like}
 	for range h.IntN(5) {
@@ -266,7 +266,12 @@ func (h *history) ranges(k *rows.Kind) operation {
 			all = append(all, r)
 		}
 	}
-	limit, stop := h.IntN(8), h.IntN(8)
+	return all[:h.IntN(len(all)+1)]
+}
+
+// ranges reads some ranges, perhaps not to their end.
+func (h *history) ranges(k *rows.Kind) operation {
+	all, limit, stop := h.alike(k), h.IntN(8), h.IntN(8)
 	return operation{fmt.Sprintf("ranges of %s %s, at most %d, stopped at %d", k.Name, named(all...), limit, stop), func(w *work) (string, error) {
 		var b strings.Builder
 		n := 0
@@ -279,15 +284,11 @@ func (h *history) ranges(k *rows.Kind) operation {
 	}}
 }
 
-// count counts what some ranges have.
 func (h *history) count(k *rows.Kind) operation {
-	var all []rows.Range
-	for range h.IntN(4) {
-		all = append(all, h.within(k))
-	}
+	all := h.alike(k)
 	return operation{fmt.Sprintf("count of %s %s", k.Name, named(all...)), func(w *work) (string, error) {
-		counts, err := w.Count(k, all...)
-		return fmt.Sprint(counts), err
+		counts, err := w.Count(k, all)
+		return fmt.Sprint(len(counts), counts), err
 	}}
 }
 

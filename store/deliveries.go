@@ -1,0 +1,541 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"teamdata/store/rows"
+)
+
+// deliveryRow is a delivery as it is kept: with the body of its event, if they share the
+// row. The event's id is left out if it is the one that the delivery's id says.
+type deliveryRow struct {
+	Body []byte
+	Delivery
+}
+
+var deliveries = rows.Define(&rows.Table[deliveryRow]{
+	Kind: rows.Kind{Name: "deliveries", Noun: "delivery"},
+	Key:  func(dst []byte, r *deliveryRow) []byte { return append(dst, r.ID...) },
+	Fields: func(c *rows.Codec, r *deliveryRow) {
+		c.Bytes(&r.Body)
+		deliveryFields(c, &r.Delivery)
+	},
+	Complete: func(key []byte, r *deliveryRow) { r.complete(string(key)) },
+	Head:     deliveryPlace,
+	By: []rows.By[deliveryRow]{
+		byPlace: {Index: rows.Index{Name: "deliveryLists", As: "place", Record: behindPlace},
+			Key: func(dst []byte, r *deliveryRow) []byte {
+				list, at := r.Position()
+				return placeKey(dst, r.EndpointNumber, list, at)
+			},
+			Value: func(dst []byte, r *deliveryRow) []byte {
+				if !r.State.Waiting() {
+					return dst
+				}
+				if at, ok := r.Attempted(); ok {
+					return rows.Number(dst, at.Ms)
+				}
+				return nil
+			}},
+		byAttempt: {Index: rows.Index{Name: "deliveryLists", As: "attempted", Record: behindPlace},
+			Key: func(dst []byte, r *deliveryRow) []byte {
+				at, ok := r.Attempted()
+				if !ok {
+					return nil
+				}
+				return placeKey(dst, r.EndpointNumber, ListAttempted, at)
+			}},
+	},
+})
+
+// The indexes of deliveries, whose entries stand together: endpoint number, list, ms, id.
+const (
+	byPlace   = iota // each in its list. Of those that wait the value is when they were attempted last, in ms; bare: they weren't
+	byAttempt        // those in ListAttempted
+)
+
+func init() { deliveries.Checks = checkDelivery }
+
+func deliveryFields(c *rows.Codec, d *Delivery) {
+	deliveryHead(c, d)
+	c.Text(&d.EventType)
+	rows.List(c, &d.History, func(c *rows.Codec, a *Attempt) { rows.Inner(c, attemptFields, a) })
+}
+
+func deliveryHead(c *rows.Codec, d *Delivery) {
+	event := d.EventID
+	if !c.Reading() && event == impliedEvent(d.ID) {
+		d.EventID = ""
+	}
+	if c.Text(&d.EventID); !c.Reading() {
+		d.EventID = event
+	}
+	c.Text(&d.OrgID)
+	c.Text(&d.EndpointID)
+	c.Number(&d.EndpointNumber)
+	rows.Small(c, &d.State)
+	c.Int(&d.Attempts)
+	c.Time(&d.CreatedAt)
+	c.Time(&d.FirstAttemptAt)
+	c.Time(&d.DueAt)
+	c.Time(&d.FinishedAt)
+}
+
+func attemptFields(c *rows.Codec, a *Attempt) {
+	c.Time(&a.StartedAt)
+	c.After(a.StartedAt, &a.EndedAt)
+	c.Int(&a.Status)
+	c.Flag(&a.TimedOut)
+	c.Text(&a.Reason)
+	c.Bytes(&a.Answer)
+	c.Time(&a.NextAt)
+}
+
+// deliveryPlace reads what the keys of a delivery's entries are made of: of its attempts
+// when the last one ended, if it waits.
+func deliveryPlace(c *rows.Codec, r *deliveryRow) {
+	c.Raw()
+	if deliveryHead(c, &r.Delivery); !r.State.Waiting() {
+		return
+	}
+	var attempts uint64
+	c.Raw()
+	for c.Number(&attempts); attempts > 1; attempts-- {
+		c.Raw()
+	}
+	if attempts == 1 {
+		last := rows.HeadOf(c.Raw())
+		r.History = make([]Attempt, 1)
+		last.Time(&r.History[0].StartedAt)
+		last.After(r.History[0].StartedAt, &r.History[0].EndedAt)
+	}
+}
+
+// impliedEvent is the id of the event whose [FirstDelivery] has an id.
+func impliedEvent(deliveryID string) string {
+	return PrefixEvent + strings.TrimPrefix(deliveryID, PrefixDelivery)
+}
+
+func (d *Delivery) complete(id string) {
+	if d.ID = id; d.EventID == "" {
+		d.EventID = impliedEvent(id)
+	}
+}
+
+// placeKey appends the key of a delivery's entry in a list.
+func placeKey(dst []byte, endpoint uint64, list DeliveryList, at Cursor) []byte {
+	return append(rows.Number(append(rows.Number(dst, endpoint), byte(list)), at.Ms), at.ID...)
+}
+
+// placeSize is the size of what comes before the id in such a key.
+const placeSize = 8 + 1 + 8
+
+func behindPlace(dst, key, _ []byte) []byte { return append(dst, key[placeSize:]...) }
+
+// PositionOf is the position that a key of the index place says.
+func PositionOf(key []byte) Cursor {
+	return Cursor{Ms: rows.ReadNumber(key[9:]), ID: string(key[placeSize:])}
+}
+
+// DueAt is the time that a key of a waiting list says.
+func DueAt(key []byte) time.Time { return time.UnixMilli(int64(rows.ReadNumber(key[9:]))).UTC() }
+
+// listOf is the range of one list of an endpoint.
+func listOf(endpoint uint64, list DeliveryList) rows.Range {
+	r := rows.Range{Bounds: rows.Within(append(rows.Number(nil, endpoint), byte(list)))}
+	if list == ListAttempted {
+		r.Index = byAttempt
+	}
+	return r
+}
+
+// WaitingOf are the bounds of what waits for an endpoint, in the index place.
+func WaitingOf(endpoint uint64) rows.Bounds { return listOf(endpoint, ListWaiting).Bounds }
+
+// ReadDelivery reads a delivery, and its event's body if they share the row, without
+// copying that.
+func ReadDelivery(key, value []byte) (d Delivery, body []byte, err error) {
+	d, err = rows.Decode(value, func(c *rows.Codec, d *Delivery) {
+		body = c.Raw()
+		deliveryFields(c, d)
+	})
+	d.complete(string(key))
+	return d, body, stored(err)
+}
+
+// deliveryValue reads the stored value of a delivery. notFound: there is none.
+func (t Nouns) deliveryValue(id string) ([]byte, error) {
+	value, err := t.Get(&deliveries.Kind, t.Text(id))
+	if err == nil && value == nil {
+		err = rows.ErrNone
+	}
+	return value, missing(deliveries, err)
+}
+
+func (t Nouns) Delivery(id string) (Delivery, error) {
+	value, err := t.deliveryValue(id)
+	if err != nil {
+		return Delivery{}, err
+	}
+	d, _, err := ReadDelivery([]byte(id), value)
+	return d, err
+}
+
+func (t Nouns) insertDelivery(r *deliveryRow) error {
+	if r.State.Waiting() {
+		t.Changed().Due(r.EndpointNumber, r.DueAt)
+	}
+	return deliveries.Insert(t.Tx, r)
+}
+
+func (t Nouns) PutDelivery(d Delivery) error {
+	was, err := t.deliveryValue(d.ID)
+	if err != nil {
+		return err
+	}
+	if c := t.Changed(); d.State.Waiting() {
+		c.Again(d.ID)
+		c.Due(d.EndpointNumber, d.DueAt)
+	}
+	head := rows.HeadOf(was)
+	r := &deliveryRow{head.Raw(), d}
+	if err := head.Err(); err != nil {
+		return stored(err)
+	}
+	return stored(deliveries.Replace(t.Tx, r, was))
+}
+
+func (t Nouns) DeleteDelivery(id string) error {
+	was, err := t.deliveryValue(id)
+	if err != nil {
+		return err
+	}
+	key := []byte(id)
+	d, body, err := ReadDelivery(key, was)
+	if err != nil {
+		return err
+	}
+	if err := deliveries.Remove(t.Tx, key, was); err != nil || len(body) > 0 {
+		return stored(err)
+	}
+	return t.dropEvent(d.EventID)
+}
+
+// ReadToDelete reads ahead what deleting some deliveries reads, of all of them at once:
+// their events, and the other deliveries of those.
+func (t Nouns) ReadToDelete(ids []string) error {
+	var ofEvents, others [][]byte
+	err := t.Gets(&deliveries.Kind, keysOf(ids), func(i int, value []byte) error {
+		d, body, err := ReadDelivery([]byte(ids[i]), value)
+		if err == nil && len(body) == 0 {
+			ofEvents = append(ofEvents, []byte(d.EventID))
+		}
+		return err
+	})
+	if err == nil {
+		err = t.Gets(&events.Kind, ofEvents, func(i int, value []byte) error {
+			e, err := events.Read(ofEvents[i], value)
+			others = append(others, keysOf(e.Deliveries)...)
+			return stored(err)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return t.Gets(&deliveries.Kind, others, func(int, []byte) error { return nil })
+}
+
+func keysOf(ids []string) [][]byte {
+	keys := make([][]byte, len(ids))
+	for i, id := range ids {
+		keys[i] = []byte(id)
+	}
+	return keys
+}
+
+// readDeliveries reads those of a range, until limit; more: there are more of them.
+func (t Nouns) readDeliveries(scan func(fn func(rows.Item) bool) error, limit int) (page []Delivery, more bool, err error) {
+	var key []byte
+	failed := scan(func(item rows.Item) bool {
+		if more = len(page) == limit; more {
+			return false
+		}
+		var d Delivery
+		key = behindPlace(key[:0], item.Key, nil)
+		if d, _, err = ReadDelivery(key, item.Record); err == nil {
+			page = append(page, d)
+		}
+		return err == nil
+	})
+	if failed != nil {
+		err = failed
+	}
+	if err != nil {
+		return nil, false, stored(err)
+	}
+	return page, more, nil
+}
+
+func (t Nouns) DeliveryPage(endpoint uint64, list DeliveryList, after Cursor, limit int) (page []Delivery, more bool, err error) {
+	r := listOf(endpoint, list)
+	switch {
+	case list != ListWaiting:
+		r.Back = true
+		if !after.IsZero() {
+			r.To = placeKey(nil, endpoint, list, after)
+		}
+	case !after.IsZero():
+		r.From = append(placeKey(nil, endpoint, list, after), 0)
+	}
+	r.Records, r.Limit = true, oneMore(limit)
+	return t.readDeliveries(func(fn func(rows.Item) bool) error { return t.Scan(&deliveries.Kind, r, fn) }, limit)
+}
+
+// LatestDeliveries merges the lists. Those that wait are in two parts: the one by due time
+// has those that were not attempted where they are looked for.
+func (t Nouns) LatestDeliveries(endpoints []uint64, lists []DeliveryList, before Cursor, limit int) ([]Delivery, error) {
+	var ranges []rows.Range
+	for _, endpoint := range endpoints {
+		for _, list := range lists {
+			parts := []DeliveryList{list}
+			if list == ListWaiting {
+				parts = append(parts, ListAttempted)
+			}
+			for _, part := range parts {
+				r := listOf(endpoint, part)
+				if !before.IsZero() {
+					r.To = placeKey(nil, endpoint, part, before)
+				}
+				r.Back, r.Records, r.Bare = true, true, part == ListWaiting
+				ranges = append(ranges, r)
+			}
+		}
+	}
+	page, _, err := t.readDeliveries(func(fn func(rows.Item) bool) error {
+		return t.Merge(&deliveries.Kind, ranges, placeSize-8, limit, func(_ int, item rows.Item) bool { return fn(item) })
+	}, limit)
+	return page, err
+}
+
+func (t Nouns) CountWaiting(e Endpoint, most int) (w Waiting, err error) {
+	err = t.countWaiting(&w, []Busy{{Endpoint: e}}, most)
+	return w, err
+}
+
+// countWaiting adds what waits for some endpoints to w, up to most.
+func (t Nouns) countWaiting(w *Waiting, some []Busy, most int) error {
+	ranges := make([]rows.Range, 0, 2*len(some))
+	for i := range some {
+		due := listOf(some[i].Number, ListWaiting)
+		due.Limit = oneMore(most)
+		later := due
+		due.To = placeKey(nil, some[i].Number, ListWaiting, Cursor{Ms: uint64(max(t.Now().UnixMilli(), 0)) + 1})
+		later.From = due.To
+		ranges = append(ranges, due, later)
+	}
+	counts, err := t.Count(&deliveries.Kind, ranges)
+	for i := 0; i < len(counts); i += 2 {
+		w.add(some[i/2].Disabled(), counts[i], counts[i+1], most)
+	}
+	return err
+}
+
+// endpointsAtOnce is how many endpoints are looked at in one round trip.
+const endpointsAtOnce = 1000
+
+// eachNumbers calls fn with some numbers at a time that the keys of an index are, or of
+// rows, until it returns false.
+func (t Nouns) eachNumbers(k *rows.Kind, index int, fn func(numbers []uint64) (more bool, err error)) error {
+	r := rows.Range{Index: index, Limit: endpointsAtOnce}
+	for {
+		var numbers []uint64
+		err := t.Scan(k, r, func(item rows.Item) bool {
+			numbers = append(numbers, rows.ReadNumber(item.Key))
+			return true
+		})
+		if err != nil || len(numbers) == 0 {
+			return stored(err)
+		}
+		if more, err := fn(numbers); err != nil || !more || len(numbers) < endpointsAtOnce {
+			return err
+		}
+		r.From = append(rows.Number(nil, numbers[len(numbers)-1]), 0)
+	}
+}
+
+// idsOf adds the ids of up to limit deliveries in some ranges to others.
+func (t Nouns) idsOf(ids []string, ranges []rows.Range, limit int) ([]string, error) {
+	err := t.Ranges(&deliveries.Kind, ranges, limit-len(ids), func(_ int, item rows.Item) bool {
+		ids = append(ids, string(item.Key[placeSize:]))
+		return true
+	})
+	return ids, err
+}
+
+// FinishedBefore reads the start of each endpoint's two finished lists, also of removed
+// ones.
+func (t Nouns) FinishedBefore(before time.Time, limit int) (ids []string, err error) {
+	oldest := func(numbers []uint64) (bool, error) {
+		var ranges []rows.Range
+		for _, number := range numbers {
+			ranges = append(ranges, oldestOf(number, ListAcknowledged, before), oldestOf(number, ListFailed, before))
+		}
+		ids, err = t.idsOf(ids, ranges, limit)
+		return len(ids) < limit, err
+	}
+	err = t.eachNumbers(&endpoints.Kind, endpointNumbers, oldest)
+	if err == nil && len(ids) < limit {
+		err = t.eachNumbers(&removedEndpoints.Kind, rows.ByKey, oldest)
+	}
+	return ids, err
+}
+
+// oldestOf is the range of an endpoint's list before a time.
+func oldestOf(endpoint uint64, list DeliveryList, before time.Time) rows.Range {
+	r := listOf(endpoint, list)
+	r.To = placeKey(nil, endpoint, list, Cursor{Ms: uint64(max(before.UnixMilli(), 0))}) // a clock may be at 1970
+	return r
+}
+
+// HeldBefore reads the start of each disabled endpoint's waiting list.
+func (t Nouns) HeldBefore(before time.Time, limit int) (ids []string, err error) {
+	err = t.eachWaiting(context.Background(), func(found []Busy) (bool, error) {
+		var ranges []rows.Range
+		for _, b := range found {
+			if b.Disabled() && b.DisabledAt.Before(before) && b.DueAt.Before(before) {
+				ranges = append(ranges, oldestOf(b.Number, ListWaiting, before))
+			}
+		}
+		if len(ranges) > 0 {
+			ids, err = t.idsOf(ids, ranges, limit)
+		}
+		return len(ids) < limit, err
+	})
+	return ids, err
+}
+
+// Busy is an endpoint that deliveries wait for, with its secrets sealed.
+type Busy struct {
+	Endpoint
+	DueAt time.Time // of the earliest
+}
+
+// EachWaiting calls fn for each endpoint that deliveries wait for, in order of number.
+// Removed ones are left out.
+func (t Nouns) EachWaiting(ctx context.Context, fn func(Busy)) error {
+	return t.eachWaiting(ctx, func(some []Busy) (bool, error) {
+		for _, b := range some {
+			fn(b)
+		}
+		return true, nil
+	})
+}
+
+func (t Nouns) eachWaiting(ctx context.Context, fn func([]Busy) (more bool, err error)) error {
+	return t.eachNumbers(&endpoints.Kind, endpointNumbers, func(numbers []uint64) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		ranges, firsts := make([]rows.Range, len(numbers)), []time.Time(nil)
+		for i, number := range numbers {
+			ranges[i] = listOf(number, ListWaiting)
+			ranges[i].Limit = 1
+		}
+		var of []rows.Range
+		err := t.Ranges(&deliveries.Kind, ranges, unlimited, func(i int, item rows.Item) bool {
+			number := string(rows.Number(nil, numbers[i]))
+			of = append(of, rows.Range{Index: endpointNumbers, Bounds: rows.Only(number), Records: true})
+			firsts = append(firsts, DueAt(item.Key))
+			return true
+		})
+		if err != nil || len(of) == 0 {
+			return err == nil, stored(err)
+		}
+		var found []Busy
+		var damaged error
+		err = t.Ranges(&endpoints.Kind, of, unlimited, func(i int, item rows.Item) bool {
+			var e Endpoint
+			e, damaged = ReadEndpoint(endpoints.Indexes[endpointNumbers].Record(nil, item.Key, item.Value), item.Record)
+			found = append(found, Busy{e, firsts[i]})
+			return damaged == nil
+		})
+		if err == nil {
+			err = damaged
+		}
+		if err != nil {
+			return false, stored(err)
+		}
+		return fn(found)
+	})
+}
+
+// WalkWaiting offers the positions of deliveries that wait for an endpoint, earliest first,
+// until offer returns false. That of a disabled or removed endpoint offers none.
+func (t Nouns) WalkWaiting(endpoint uint64, offer func(Cursor) bool) (Endpoint, error) {
+	e, err := t.EndpointByNumber(endpoint)
+	if err != nil || e.Disabled() {
+		return e, unlessNotFound(err)
+	}
+	r := listOf(endpoint, ListWaiting)
+	err = t.Scan(&deliveries.Kind, r, func(item rows.Item) bool { return offer(PositionOf(item.Key)) })
+	return e, stored(err)
+}
+
+// LoadClaims loads deliveries that were offered, with their bodies, in their order.
+func (t Nouns) LoadClaims(at []Cursor) ([]Claim, error) {
+	claims := make([]Claim, 0, len(at))
+	for _, at := range at {
+		value, err := t.deliveryValue(at.ID)
+		if err != nil {
+			return nil, err
+		}
+		d, body, err := ReadDelivery([]byte(at.ID), value)
+		if err == nil && len(body) == 0 {
+			var e Event
+			e, err = find(events, t, t.Text(d.EventID))
+			body = e.Body
+		} else {
+			body = slices.Clone(body)
+		}
+		if err != nil {
+			return nil, err
+		}
+		claims = append(claims, Claim{Delivery: d, Body: body})
+	}
+	return claims, nil
+}
+
+// firstDue returns when the earliest delivery that waits for an endpoint is due, if there
+// is one.
+func (t Nouns) firstDue(endpoint uint64) (at time.Time, waits bool, err error) {
+	r := listOf(endpoint, ListWaiting)
+	r.Limit = 1
+	err = t.Scan(&deliveries.Kind, r, func(item rows.Item) bool {
+		at, waits = DueAt(item.Key), true
+		return false
+	})
+	return at, waits, stored(err)
+}
+
+// checkDelivery checks that a delivery has its event, which names it, or holds one that is
+// its own, and that its endpoint exists, or is one of the removed.
+func checkDelivery(c *rows.Checker, key []byte, r *deliveryRow) {
+	checkNumber(c, "deliveries", r.EndpointNumber)
+	if len(r.Body) > 0 {
+		if !r.isFirst() {
+			c.Fault("deliveries %q: must not hold the event %q", key, r.EventID)
+		}
+		return
+	}
+	id, of := r.ID, r.EventID
+	c.Look(&events.Kind, []byte(of), func(value []byte) {
+		if value == nil {
+			c.Fault("deliveries %q: its event %q is missing", id, of)
+		} else if e, err := events.Read(nil, value); err == nil && !e.names(id) {
+			c.Fault("deliveries %q: its event %q does not name it", id, of)
+		}
+	})
+}
