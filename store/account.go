@@ -56,7 +56,7 @@ type Accounts interface {
 }
 
 var accounts = rows.Define(&rows.Table[Account]{
-	Kind: rows.Kind{Name: "accounts", Noun: "account"},
+	Kind: rows.Kind{Name: "accounts", Noun: "account", Owner: rows.UserInKey},
 	Key:  func(dst []byte, a *Account) []byte { return append(dst, a.UserID...) },
 	Fields: func(c *rows.Codec, a *Account) {
 		c.Text(&a.UserID)
@@ -128,6 +128,9 @@ func (t Nouns) AccountByEmail(email string) (Account, error) {
 
 // userOf is whose account has an address, given in lower case; empty: none has it.
 func (t Nouns) userOf(email string) (userID string, err error) {
+	if email == "" {
+		return "", nil
+	}
 	err = t.Scan(&accounts.Kind, rows.Range{Bounds: rows.Only(email), Limit: 1}, func(item rows.Item) bool {
 		userID = string(item.Value)
 		return true

@@ -75,8 +75,10 @@ var apiKeys = rows.Define(&rows.Table[APIKey]{
 		c.Time(&k.ExpiresAt)
 		c.Time(&k.RevokedAt)
 	},
+	Owner: func(k *APIKey) rows.Owner { return rows.Owner{Org: k.OrgID} },
+	Only:  func(k *APIKey) APIKey { return APIKey{ID: k.ID, OrgID: k.OrgID} },
 	By: []rows.By[APIKey]{{
-		Index: rows.Index{Name: "apiKeyList", Record: rows.Behind},
+		Index: rows.Index{Name: "apiKeyList", Owner: rows.OfOrg, Record: rows.Behind},
 		Key:   func(dst []byte, k *APIKey) []byte { return rows.Pair(dst, k.OrgID, k.ID) },
 	}},
 })
@@ -116,7 +118,7 @@ type usedKey struct {
 }
 
 var keyUse = rows.Define(&rows.Table[usedKey]{
-	Kind:     rows.Kind{Name: "keyUse", Noun: "use"},
+	Kind:     rows.Kind{Name: "keyUse", Noun: "use", Beside: &apiKeys.Kind},
 	Key:      func(dst []byte, u *usedKey) []byte { return append(dst, u.id...) },
 	Fields:   func(c *rows.Codec, u *usedKey) { c.Time(&u.LastUsedAt) },
 	Complete: func(key []byte, u *usedKey) { u.id = string(key) },

@@ -42,7 +42,7 @@ type auditItem struct {
 }
 
 var auditItems = rows.Define(&rows.Table[auditItem]{
-	Kind:     rows.Kind{Name: "auditLog", Noun: "audit entry"},
+	Kind:     rows.Kind{Name: "auditLog", Noun: "audit entry", Owner: rows.OrgInKey, Owners: rows.OfOrg},
 	Key:      func(dst []byte, a *auditItem) []byte { return position(dst, a.orgID, a.at) },
 	Fields:   func(c *rows.Codec, a *auditItem) { c.Rest(&a.item) },
 	Complete: completeAuditItem,

@@ -61,7 +61,7 @@ type Endpoints interface {
 }
 
 var endpoints = rows.Define(&rows.Table[Endpoint]{
-	Kind: rows.Kind{Name: "endpoints", Noun: "webhook endpoint", Numbers: true},
+	Kind: rows.Kind{Name: "endpoints", Noun: "webhook endpoint", Numbers: true, Owner: ownerOfEndpoint, Owners: rows.OfOrg},
 	Key:  func(dst []byte, e *Endpoint) []byte { return rows.Pair(dst, e.OrgID, e.ID) },
 	Fields: func(c *rows.Codec, e *Endpoint) {
 		c.Number(&e.Number)
@@ -96,12 +96,20 @@ var endpoints = rows.Define(&rows.Table[Endpoint]{
 	},
 })
 
+// ownerOfEndpoint is its org, which knows the number from the record.
+func ownerOfEndpoint(key, value []byte) (rows.Owner, bool) {
+	owner, _ := rows.OrgInKey(key, nil)
+	c := rows.HeadOf(value)
+	c.Number(&owner.Number)
+	return owner, true
+}
+
 // endpointNumbers is the index of endpoints by their numbers.
 const endpointNumbers = 0
 
 // removedEndpoints are the numbers of those of which deliveries may still exist.
 var removedEndpoints = rows.Define(&rows.Table[uint64]{
-	Kind:     rows.Kind{Name: "removedEndpoints", Noun: "removed webhook endpoint"},
+	Kind:     rows.Kind{Name: "removedEndpoints", Noun: "removed webhook endpoint", Owner: rows.NumberInKey},
 	Key:      func(dst []byte, number *uint64) []byte { return rows.Number(dst, *number) },
 	Fields:   func(*rows.Codec, *uint64) {},
 	Complete: func(key []byte, number *uint64) { *number = rows.ReadNumber(key) },

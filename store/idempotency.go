@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"sync"
@@ -86,6 +87,10 @@ var idempotency = rows.Define(&rows.Table[IdempotencyRecord]{
 				return dst, rows.ErrRecord
 			}
 			return append(append(append(dst, org...), 0), key...), nil
+		},
+		Owner: func(key, _ []byte) (rows.Owner, bool) {
+			org, of, _ := bytes.Cut(key, []byte{0})
+			return rows.Owner{Org: string(org), Key: string(of)}, true
 		},
 	},
 	Key: func(dst []byte, r *IdempotencyRecord) []byte { return rows.Pair(dst, r.OrgID, r.Key) },

@@ -32,7 +32,7 @@ type orgInstructions struct {
 }
 
 var instructions = rows.Define(&rows.Table[orgInstructions]{
-	Kind: rows.Kind{Name: "instructions", Noun: "instructions"},
+	Kind: rows.Kind{Name: "instructions", Noun: "instructions", Owner: rows.OrgInKey},
 	Key:  func(dst []byte, i *orgInstructions) []byte { return append(dst, i.orgID...) },
 	Fields: func(c *rows.Codec, i *orgInstructions) {
 		c.Text(&i.Text)

@@ -60,6 +60,7 @@ var mails = rows.Define(&rows.Table[Mail]{
 		c.Int(&m.Attempts)
 		c.Time(&m.DueAt)
 	},
+	Owner: func(m *Mail) rows.Owner { return rows.Owner{Org: m.OrgID} },
 })
 
 func (t Nouns) PutMail(m Mail) error { return mails.Put(t.Tx, &m) }

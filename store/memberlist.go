@@ -7,7 +7,7 @@ import (
 )
 
 var members = rows.Define(&rows.Table[Member]{
-	Kind: rows.Kind{Name: "members", Noun: "member"},
+	Kind: rows.Kind{Name: "members", Noun: "member", Owner: ownerOfMember},
 	Key:  func(dst []byte, m *Member) []byte { return rows.Pair(dst, m.OrgID, m.UserID) },
 	Fields: func(c *rows.Codec, m *Member) {
 		c.Text(&m.OrgID)
@@ -19,10 +19,10 @@ var members = rows.Define(&rows.Table[Member]{
 		c.Time(&m.CreatedAt)
 	},
 	By: []rows.By[Member]{
-		byPosition: {Index: rows.Index{Name: "memberList", Record: memberOfItem},
+		byPosition: {Index: rows.Index{Name: "memberList", Owner: rows.OfOrg, Record: memberOfItem},
 			Key:   func(dst []byte, m *Member) []byte { return position(dst, m.OrgID, CursorOf(m.CreatedAt, m.ID)) },
 			Value: func(dst []byte, m *Member) []byte { return m.AppendJSON(dst) }},
-		managing: {Index: rows.Index{Name: "managers", Record: func(dst, key, _ []byte) []byte { return append(dst, key...) }},
+		managing: {Index: rows.Index{Name: "managers", Owner: rows.OfOrg, Record: func(dst, key, _ []byte) []byte { return append(dst, key...) }},
 			Key: func(dst []byte, m *Member) []byte {
 				if !m.Manages() {
 					return nil
@@ -30,7 +30,7 @@ var members = rows.Define(&rows.Table[Member]{
 				return rows.Pair(dst, m.OrgID, m.UserID)
 			},
 			Value: func(dst []byte, m *Member) []byte { return append(dst, m.Role...) }},
-		seeing: {Index: rows.Index{Name: "visibleOrgs"},
+		seeing: {Index: rows.Index{Name: "visibleOrgs", Owner: rows.OfUser},
 			Key: func(dst []byte, m *Member) []byte {
 				if !m.MaySee() {
 					return nil
@@ -39,6 +39,12 @@ var members = rows.Define(&rows.Table[Member]{
 			}},
 	},
 })
+
+// ownerOfMember is the org, whose list others are in, too, and the user.
+func ownerOfMember(key, _ []byte) (rows.Owner, bool) {
+	org, user, _ := bytes.Cut(key, []byte{0})
+	return rows.Owner{Org: string(org), User: string(user)}, true
+}
 
 // The indexes of members.
 const (
@@ -61,7 +67,7 @@ func memberOfItem(dst, key, item []byte) []byte {
 // lastRemoved are positions of removed members that nobody in their list follows: new
 // members do, still.
 var lastRemoved = rows.Define(&rows.Table[removedMember]{
-	Kind:     rows.Kind{Name: "lastRemoved", Noun: "removed member"},
+	Kind:     rows.Kind{Name: "lastRemoved", Noun: "removed member", Owner: rows.OrgInKey},
 	Key:      func(dst []byte, r *removedMember) []byte { return append(dst, r.orgID...) },
 	Fields:   func(c *rows.Codec, r *removedMember) { c.Rest(&r.key) },
 	Complete: func(key []byte, r *removedMember) { r.orgID = string(key) },

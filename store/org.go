@@ -55,7 +55,7 @@ type Orgs interface {
 }
 
 var orgs = rows.Define(&rows.Table[Org]{
-	Kind: rows.Kind{Name: "orgs", Noun: "org"},
+	Kind: rows.Kind{Name: "orgs", Noun: "org", Owner: rows.OrgInKey},
 	Key:  func(dst []byte, o *Org) []byte { return append(dst, o.ID...) },
 	Fields: func(c *rows.Codec, o *Org) {
 		c.Text(&o.ID)
@@ -78,7 +78,7 @@ var orgs = rows.Define(&rows.Table[Org]{
 
 // removedOrgs are those of which other records may still exist.
 var removedOrgs = rows.Define(&rows.Table[string]{
-	Kind:     rows.Kind{Name: "removedOrgs", Noun: "removed org"},
+	Kind:     rows.Kind{Name: "removedOrgs", Noun: "removed org", Owner: rows.OrgInKey, Mentioned: true},
 	Key:      func(dst []byte, id *string) []byte { return append(dst, *id...) },
 	Fields:   func(*rows.Codec, *string) {},
 	Complete: func(key []byte, id *string) { *id = string(key) },

@@ -88,8 +88,10 @@ var replayJobs = rows.Define(&rows.Table[ReplayJob]{
 		c.Time(&j.CreatedAt)
 		c.Time(&j.FinishedAt)
 	},
+	Owner: func(j *ReplayJob) rows.Owner { return rows.Owner{Org: j.OrgID} },
+	Only:  func(j *ReplayJob) ReplayJob { return ReplayJob{ID: j.ID, OrgID: j.OrgID} },
 	By: []rows.By[ReplayJob]{{
-		Index: rows.Index{Name: "replayJobList", Record: rows.Behind},
+		Index: rows.Index{Name: "replayJobList", Owner: rows.OfOrg, Record: rows.Behind},
 		Key:   func(dst []byte, j *ReplayJob) []byte { return rows.Pair(dst, j.OrgID, j.ID) },
 	}},
 })

@@ -54,6 +54,8 @@ var sessions = rows.Define(&rows.Table[Session]{
 		c.Time(&s.LastSeenAt)
 		portalFields(c, &s.Portal)
 	},
+	Owner: func(s *Session) rows.Owner { return rows.Owner{User: s.UserID} },
+	Only:  func(s *Session) Session { return Session{ID: s.ID, UserID: s.UserID} },
 })
 
 func (t Nouns) Session(id string) (Session, error) { return find(sessions, t, t.Text(id)) }

@@ -32,6 +32,8 @@ var signInLinks = rows.Define(&rows.Table[SignInLink]{
 		c.Time(&l.ExpiresAt)
 		portalFields(c, &l.Portal)
 	},
+	Owner: func(l *SignInLink) rows.Owner { return rows.Owner{User: l.UserID} },
+	Only:  func(l *SignInLink) SignInLink { return SignInLink{ID: l.ID, UserID: l.UserID} },
 })
 
 func (t Nouns) SignInLink(id string) (SignInLink, error) { return find(signInLinks, t, t.Text(id)) }

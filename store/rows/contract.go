@@ -90,6 +90,17 @@ type Kind struct {
 	Seal func(s Sealing, key, value []byte) ([]byte, error)
 	// Records codes the fields of the kind's records, for who knows no more of them.
 	Records Records
+	// Owner is whose a row is, by its key or else its value; false: neither says so. A kind
+	// without one is everybody's to read, and nobody's to write. Owners is whose all in a
+	// range of keys are; nil: there is no range of one owner.
+	Owner  func(key, value []byte) (Owner, bool)
+	Owners func(Bounds) Owner
+	Beside *Kind // its rows belong to the owners of those with the same keys; nil: see Owner
+	// Only is a stored value with nothing of it but whose it is, which anybody may find by
+	// its key; nil: they may not. With Mentioned, they may find whether there are rows, many
+	// at once: theirs refer to them.
+	Only      func(key, value []byte) []byte
+	Mentioned bool
 	// Check checks the rows of the kind, see [Checker].
 	Check func(c *Checker)
 }
@@ -119,6 +130,9 @@ type Index struct {
 	Name   string
 	As     string // the index's own name, where it shares Name; empty: it doesn't
 	Valued bool   // entries may have values
+	// Owner is whose all entries in a range are; nil: there is no range of one owner, but
+	// for a single key.
+	Owner func(Bounds) Owner
 	// Record appends the key of the row that an entry belongs to; nil: an entry doesn't
 	// say.
 	Record func(dst, key, value []byte) []byte

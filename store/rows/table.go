@@ -18,6 +18,8 @@ type Table[T any] struct {
 	Complete func(key []byte, v *T)        // adds what the key says and the value leaves out; nil: nothing
 	Head     func(c *Codec, v *T)          // the first of them, as far as the keys of entries need them, read without texts; nil: all
 	Secrets  func(v *T) []Secret           // the fields that are sealed; nil: none
+	Owner    func(v *T) Owner              // whose a record is, if its key doesn't say so
+	Only     func(v *T) T                  // what of a record others may find; nil: nothing
 	By       []By[T]
 	Checks   func(c *Checker, key []byte, v *T) // what else holds of a record; nil: nothing
 }
@@ -67,6 +69,18 @@ func New[T any](t *Table[T]) *Table[T] {
 	}
 	if t.Secrets != nil {
 		t.Kind.Seal = t.sealed
+	}
+	if t.Owner != nil {
+		t.Kind.Owner = func(key, value []byte) (Owner, bool) {
+			v, err := t.read(key, value)
+			return t.Owner(v), value != nil && err == nil
+		}
+	}
+	if t.Only != nil {
+		t.Kind.Only = func(key, value []byte) []byte {
+			v, _ := t.read(key, value)
+			return Encode(t.Fields, t.Only(v))
+		}
 	}
 	t.Records = records[T]{t}
 	if t.Kind.Check == nil {

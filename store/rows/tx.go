@@ -10,6 +10,10 @@ type Tx struct {
 // On makes the Tx of an engine's transaction. w is nil in one that only reads.
 func (t *Tx) On(r Rows, w *Writing) { t.Rows, t.writing = r, w }
 
+// Decorated is the Tx of a decorator of the engine's transaction, which writes as this one
+// does.
+func (t *Tx) Decorated(by func(Rows) Rows) *Tx { return &Tx{Rows: by(t.Rows), writing: t.writing} }
+
 // Text is a key of one text, valid until the next one.
 func (t *Tx) Text(s string) []byte { return append(t.key[:0], s...) }
 

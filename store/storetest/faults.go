@@ -53,15 +53,15 @@ func (s *Subject) executeFailing(what string, rule Rule, passing int, fail func(
 	s.Helper()
 	var latest *trace
 	failing := watching{s.Store, func(tx store.Tx) watched {
-		w, left := watch(tx), passing
-		latest = w.trace
-		w.wrote = func() error {
+		left := passing
+		w := watchInto(tx, new(trace), func() error {
 			if left--; left >= 0 {
 				return nil
 			}
 			failed = true
 			return fail()
-		}
+		})
+		latest = w.trace
 		return w
 	}}
 	func() {

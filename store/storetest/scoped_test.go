@@ -30,6 +30,9 @@ func TestScopedKnowsEveryMethod(t *testing.T) {
 		var args []reflect.Value
 		for a := range method.Type.NumIn() {
 			args = append(args, reflect.Zero(method.Type.In(a)))
+			if method.Type.In(a).Kind() == reflect.Int { // a limit
+				args[a] = reflect.ValueOf(1)
+			}
 		}
 		if method.Name == "LatestDeliveries" { // of any number of endpoints
 			args[0] = reflect.ValueOf([]uint64{0})
@@ -39,7 +42,7 @@ func TestScopedKnowsEveryMethod(t *testing.T) {
 		}
 		records, complaints := zeroRecords(), &complaints{TB: t}
 		records.PutMail(store.Mail{ID: "m"})
-		tx := scoped{records, complaints, store.Scope{}, map[uint64]bool{}}
+		tx := newScoped(records, complaints, store.Scope{})
 		results := reflect.ValueOf(tx).MethodByName(method.Name).Call(args)
 		if err, _ := results[len(results)-1].Interface().(error); err == nil || complaints.n != 1 {
 			t.Errorf("%s leaves the scope: error %v, complaints %d", method.Name, err, complaints.n)
@@ -71,7 +74,7 @@ func TestScopedShowsOwners(t *testing.T) {
 		{store.OfUser(ada), false, false, false, true},
 		{store.InOrg(other), false, false, false, false},
 	} {
-		tx := scoped{o, t, c.scope, map[uint64]bool{}}
+		tx := newScoped(o, t, c.scope)
 		k, errKey := tx.APIKey("k")
 		e, errEvent := tx.Event("e")
 		d, errDelivery := tx.Delivery("d")

@@ -40,11 +40,7 @@ func (h *history) longWork(work func(store.Store) (int, error)) {
 	due := h.oracle.eachDue()
 	h.notified.Take()
 	all := &trace{now: h.Clock.Now()}
-	n, err := work(watching{h.Store, func(tx store.Tx) watched {
-		w := watch(tx)
-		w.trace = all
-		return w
-	}})
+	n, err := work(watching{h.Store, func(tx store.Tx) watched { return watchInto(tx, all, wroteAll) }})
 	h.oracle.begin(all)
 	wantN, wantErr := work(direct{tx: h.oracle})
 	h.Equal("what the work did", n, wantN)

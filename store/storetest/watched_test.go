@@ -25,9 +25,9 @@ func TestWatchedKnowsEveryWrite(t *testing.T) {
 			args = append(args, reflect.Zero(method.Type.In(a)))
 		}
 		if method.Name == "AppendMember" { // of a user who is no member yet
-			args[0] = reflect.ValueOf(store.Member{UserID: "new"})
+			args[0] = reflect.ValueOf(store.Member{UserID: "new", ID: "m"})
 		}
-		tx := watched{zeroRecords(), new(trace), func() error { return errFailing }}
+		tx := watchInto(zeroRecords(), new(trace), func() error { return errFailing })
 		results := reflect.ValueOf(tx).MethodByName(method.Name).Call(args)
 		if err, _ := results[len(results)-1].Interface().(error); !errors.Is(err, errFailing) {
 			t.Errorf("%s does not fail: %v", method.Name, err)
@@ -51,7 +51,7 @@ func isWrite(method string) bool {
 // written, changed and deleted.
 func zeroRecords() *oracle {
 	o := newOracle()
-	o.trace = &trace{positions: []store.Cursor{{ID: "x"}}, numbers: []uint64{1}}
+	o.trace = &trace{ids: []string{store.PrefixAudit + "1"}, positions: []store.Cursor{{ID: "x"}}, numbers: []uint64{1}}
 	o.AddEvent(store.Event{ID: "x"}, []store.Delivery{{EventID: "x"}})
 	o.PutMember(store.Member{})
 	o.PutOrg(store.Org{})
@@ -59,5 +59,6 @@ func zeroRecords() *oracle {
 	o.PutSession(store.Session{})
 	o.PutSignInLink(store.SignInLink{})
 	o.PutReplayJob(store.ReplayJob{})
+	o.AppendAudit(store.AuditEntry{ID: "x"})
 	return o
 }
