@@ -115,6 +115,7 @@ type Records interface {
 	New() any
 	Encode(record any) []byte
 	Decode(value []byte) (record any, err error) // what the key says is left out
+	Open(tx *Tx, key, value []byte) (any, error) // with what the key says, and secrets opened
 }
 
 // MaxIndexes is how many indexes a kind has at most.

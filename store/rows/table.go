@@ -100,6 +100,8 @@ func (r records[T]) Decode(value []byte) (any, error) {
 	return &record, err
 }
 
+func (r records[T]) Open(tx *Tx, key, value []byte) (any, error) { return r.Table.Open(tx, key, value) }
+
 // Find reads the record under a key, with its secrets opened. ErrNone: there is none.
 func (t *Table[T]) Find(tx *Tx, key []byte) (v T, err error) {
 	value, err := tx.Get(&t.Kind, key)

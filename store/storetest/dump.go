@@ -1,17 +1,19 @@
 package storetest
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/rows"
 )
 
 // names are the names that something in a store may have, by what has them: a
-// word, or the prefix of ids that an engine gives. A dump looks each of them up,
-// so that it shows also what is not there.
+// word, or the prefix of ids that an engine gives. A dump looks up those of what isn't
+// rows, so that it shows also what is not there.
 type names map[string][]string
 
 // given adds the ids that an engine gave, also those of a transaction that
@@ -29,75 +31,74 @@ func (n names) given(ids []string) {
 // dumpPage is the limit of the pages that a dump reads.
 const dumpPage = 5
 
-// dump shows all that can be read in a transaction, a line for each record.
+// dump shows all rows, and all else that can be read in a transaction, a line for each.
 func dump(tx store.Tx, n names) string {
 	var b strings.Builder
+	dumpRows(&b, decorated(tx, func(r rows.Rows) rows.Rows { return r }).Tx)
 	for _, org := range n["org"] {
 		dumpOrg(&b, tx, n, org)
 	}
-	line(&b, "any org")(tx.AnyOrg())
-	removedOrgs, err := tx.RemovedOrgs(1000)
-	line(&b, "removed orgs")(removedOrgs, err)
-	for _, k := range kinds {
-		k.dump(&b, tx, n)
+	for _, id := range n[store.PrefixEvent] {
+		line(&b, "event "+id)(tx.Event(id))
 	}
-	for _, user := range n["user"] {
-		line(&b, "seen by "+user)(tx.VisibleOrgs(user))
-		for _, address := range []string{user + "@example.com", user + "@new.example"} {
-			line(&b, "account of "+address)(tx.AccountByEmail(address))
-		}
+	for _, id := range n[store.PrefixDelivery] {
+		line(&b, "delivery "+id)(tx.Delivery(id))
 	}
-	first, err := tx.RemovedEndpoints(1)
-	line(&b, "removed first")(first, err)
-	removed, err := tx.RemovedEndpoints(1000)
+	removed, err := tx.RemovedEndpoints(unlimited)
 	line(&b, "removed")(removed, err)
 	for _, number := range removed {
-		dumpEndpoint(&b, tx, number)
+		dumpEndpoint(&b, tx, "removed", number)
 	}
 	return b.String()
 }
 
-// dumpOrg shows all that can be read of an org.
+// dumpRows shows each row of each kind, and each entry in its indexes. What expires may be
+// there for longer than it can be read, and is left out.
+func dumpRows(b *strings.Builder, tx *rows.Tx) {
+	for _, k := range rows.Kinds() {
+		for index := rows.ByKey; index < len(k.Indexes) && k.Span == 0; index++ {
+			err := tx.Scan(k, rows.Range{Index: index}, func(item rows.Item) bool {
+				if index != rows.ByKey {
+					fmt.Fprintf(b, "%s: %q %q\n", k.Indexes[index].Own(), item.Key, item.Value)
+				} else if k.Seal == nil && json.Valid(item.Value) {
+					fmt.Fprintf(b, "%s: %q %s\n", k.Name, item.Key, item.Value)
+				} else {
+					line(b, fmt.Sprintf("%s: %q", k.Name, item.Key))(k.Records.Open(tx, item.Key, item.Value))
+				}
+				return true
+			})
+			if err != nil {
+				line(b, k.Name)(nil, err)
+			}
+		}
+	}
+}
+
+// dumpOrg shows what is kept by the names of an org, and of its endpoints.
 func dumpOrg(b *strings.Builder, tx store.Tx, n names, org string) {
-	line(b, "org "+org)(tx.Org(org))
-	line(b, "removed "+org)(tx.OrgRemoved(org))
-	line(b, "instructions "+org)(tx.Instructions(org))
-	line(b, "owners "+org)(tx.CountOwners(org))
-	line(b, "managers "+org)(tx.Managers(org))
 	endpoints, err := tx.Endpoints(org)
-	line(b, "endpoints "+org)(endpoints, err)
+	line(b, "endpoints of "+org)(len(endpoints), err)
 	for _, e := range endpoints {
-		dumpEndpoint(b, tx, e.Number)
+		dumpEndpoint(b, tx, org, e.Number)
 	}
 	err = tx.EachDeliveryCounts(org, time.UnixMilli(0), func(endpoint uint64, hour time.Time, c store.DeliveryCounts) {
-		fmt.Fprintf(b, "counts %s: endpoint %d at %v: %v\n", org, endpoint, hour, c)
+		fmt.Fprintf(b, "counts of %s: endpoint %d at %v: %v\n", org, endpoint, hour, c)
 	})
-	line(b, "counts "+org)("all", err)
-	for _, user := range n["user"] {
-		line(b, "member "+org+" "+user)(tx.Member(org, user))
-	}
-	for _, id := range n["endpoint"] {
-		line(b, "endpoint "+org+" "+id)(tx.Endpoint(org, id))
-	}
+	line(b, "counts of "+org)("all", err)
 	for _, key := range n["record"] {
-		line(b, "record "+org+" "+key)(tx.IdempotencyRecord(org, key))
+		line(b, "record of "+org+" "+key)(tx.IdempotencyRecord(org, key))
 	}
-	dumpList(b, "keys "+org, tx, keysOf(org).read)
-	dumpList(b, "replays "+org, tx, replaysOf(org).read)
-	dumpList(b, "members "+org, tx, members(org))
-	dumpList(b, "audit log "+org, tx, auditLog(org))
-	latest, err := tx.AuditPageBefore(org, store.Cursor{}, dumpPage, nil)
-	line(b, "latest of the audit log "+org)(fmt.Sprintf("%s %d %+v %v", latest.Items, latest.Count, latest.Last, latest.More), err)
 }
 
 // dumpEndpoint shows what there is of an endpoint, of a removed one too: the
 // ids in its lists. The deliveries themselves have lines
 // of their own.
-func dumpEndpoint(b *strings.Builder, tx store.Tx, number uint64) {
-	line(b, "last acknowledged")(tx.LastAcknowledged(number))
+func dumpEndpoint(b *strings.Builder, tx store.Tx, org string, number uint64) {
+	of := fmt.Sprintf("endpoint %d of %s", number, org)
+	line(b, "last acknowledged by "+of)(tx.LastAcknowledged(number))
 	for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListFailed} {
-		dumpList(b, fmt.Sprintf("list %d of endpoint %d", list, number), tx, deliveries(number, list))
-		dumpList(b, fmt.Sprintf("latest in list %d of endpoint %d", list, number), tx, latestDeliveries([]uint64{number}, list))
+		dumpList(b, fmt.Sprintf("list %d of %s", list, of), tx, deliveries(number, list))
+		dumpList(b, fmt.Sprintf("latest in list %d of %s", list, of), tx, latestDeliveries([]uint64{number}, list))
 	}
 }
 

@@ -3,7 +3,6 @@ package storetest
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"teamdata/store"
@@ -13,14 +12,12 @@ import (
 type tested interface {
 	called() string
 	test(*Subject)
-	dump(*strings.Builder, store.Tx, names)
 	generators() []generator
 }
 
 // kind is a kind of record that is found by its id.
 type kind[T any] struct {
 	name   string
-	ids    string           // which of the names its records have
 	id     func(*T) *string // where the id stands
 	own    func(*T)         // makes of a sample what can be written
 	put    func(store.Tx, T) error
@@ -30,7 +27,7 @@ type kind[T any] struct {
 	drop   func(tx store.Tx, id string) error                      // nil: it stays
 	unset  bool                                                    // what was never written is found, and empty
 	once   bool                                                    // it is never changed
-	random bool                                                    // random histories put it as it is
+	random string                                                  // which of the names random histories put it under as it is; empty: they don't
 }
 
 func (k kind[T]) called() string { return k.name }
@@ -191,24 +188,13 @@ func (k kind[T]) page(tx store.Tx, after string, limit int) ([]T, error) {
 	return list[:min(len(list), limit)], err
 }
 
-// dump shows what is kept under each name, and the list. What belongs to an org
-// has no names here, and is shown with it.
-func (k kind[T]) dump(b *strings.Builder, tx store.Tx, n names) {
-	for _, id := range n[k.ids] {
-		line(b, k.name+" "+id)(k.get(tx, k.sample(id, *new(T))))
-	}
-	if k.ids != "" && (k.list != nil || k.all != nil) {
-		dumpList(b, k.name, tx, k.read)
-	}
-}
-
 // generators draw what random histories do with the kind beside its rules.
 func (k kind[T]) generators() []generator {
-	if !k.random {
+	if k.random == "" {
 		return nil
 	}
 	return []generator{{"put " + k.name, func(h *history) rule {
-		v := k.sample(h.one(k.ids), Sample[T](Values{Text: fmt.Sprint(h.IntN(1000)), Time: h.importedTime()}))
+		v := k.sample(h.one(k.random), Sample[T](Values{Text: fmt.Sprint(h.IntN(1000)), Time: h.importedTime()}))
 		return func(tx store.Tx) error { return k.put(tx, v) }
 	}}}
 }

@@ -12,13 +12,13 @@ import (
 // random histories put it and show it. A new kind, or a new value kept beside
 // a record, is a row; a new field of a record needs no line.
 var kinds = []tested{
-	kind[store.Org]{name: "Orgs", ids: "org", id: func(o *store.Org) *string { return &o.ID },
+	kind[store.Org]{name: "Orgs", id: func(o *store.Org) *string { return &o.ID },
 		put: store.Tx.PutOrg, get: func(tx store.Tx, o store.Org) (store.Org, error) { return tx.Org(o.ID) },
 		list: store.Tx.Orgs, drop: func(tx store.Tx, id string) error { return errors.Join(tx.DeleteOrg(id), tx.ForgetOrg(id)) }},
-	kind[store.Plan]{name: "Plans", ids: "plan", id: func(p *store.Plan) *string { return &p.Name },
+	kind[store.Plan]{name: "Plans", id: func(p *store.Plan) *string { return &p.Name },
 		put: store.Tx.PutPlan, get: func(tx store.Tx, p store.Plan) (store.Plan, error) { return tx.Plan(p.Name) },
 		all: store.Tx.Plans, drop: store.Tx.DeletePlan},
-	kind[instructions]{name: "Instructions", ids: "org", id: func(i *instructions) *string { return &i.OrgID }, unset: true,
+	kind[instructions]{name: "Instructions", id: func(i *instructions) *string { return &i.OrgID }, unset: true,
 		put: func(tx store.Tx, i instructions) error { return tx.PutInstructions(i.OrgID, i.Instructions) },
 		get: func(tx store.Tx, i instructions) (_ instructions, err error) {
 			i.Instructions, err = tx.Instructions(i.OrgID)
@@ -27,7 +27,7 @@ var kinds = []tested{
 	membersOf(acme),
 	endpointsOf(acme),
 	keysOf(acme),
-	kind[keyUse]{name: "KeyUse", ids: "key", id: func(u *keyUse) *string { return &u.KeyID }, unset: true, random: true,
+	kind[keyUse]{name: "KeyUse", id: func(u *keyUse) *string { return &u.KeyID }, unset: true, random: "key",
 		put: func(tx store.Tx, u keyUse) error {
 			return errors.Join(needKey(tx, u.KeyID), tx.PutKeyUse(u.KeyID, u.KeyUse))
 		},
@@ -36,44 +36,44 @@ var kinds = []tested{
 			return u, err
 		},
 		drop: store.Tx.DeleteAPIKey},
-	kind[certificate]{name: "Certificates", ids: "certificate", id: func(c *certificate) *string { return &c.Name }, random: true,
+	kind[certificate]{name: "Certificates", id: func(c *certificate) *string { return &c.Name }, random: "certificate",
 		put: func(tx store.Tx, c certificate) error { return tx.PutCertificate(c.Name, c.PEM) },
 		get: func(tx store.Tx, c certificate) (_ certificate, err error) {
 			c.PEM, err = tx.Certificate(c.Name)
 			return c, err
 		}},
-	kind[store.EventType]{name: "EventTypes", ids: "type", id: func(e *store.EventType) *string { return &e.Name },
+	kind[store.EventType]{name: "EventTypes", id: func(e *store.EventType) *string { return &e.Name },
 		put: store.Tx.PutEventType, get: func(tx store.Tx, e store.EventType) (store.EventType, error) { return tx.EventType(e.Name) },
 		all: store.Tx.EventTypes, drop: store.Tx.DeleteEventType},
-	kind[store.OperatorToken]{name: "OperatorTokens", ids: "token", id: func(o *store.OperatorToken) *string { return &o.ID },
+	kind[store.OperatorToken]{name: "OperatorTokens", id: func(o *store.OperatorToken) *string { return &o.ID },
 		put: store.Tx.PutOperatorToken,
 		get: func(tx store.Tx, o store.OperatorToken) (store.OperatorToken, error) { return tx.OperatorToken(o.ID) },
 		all: store.Tx.OperatorTokens, drop: store.Tx.DeleteOperatorToken},
-	kind[store.Account]{name: "Accounts", ids: "user", id: func(a *store.Account) *string { return &a.UserID },
+	kind[store.Account]{name: "Accounts", id: func(a *store.Account) *string { return &a.UserID },
 		put: store.Tx.PutAccount, get: func(tx store.Tx, a store.Account) (store.Account, error) { return tx.Account(a.UserID) },
 		drop: store.Tx.DeleteAccount},
-	kind[store.Session]{name: "Sessions", ids: store.PrefixSession, id: func(v *store.Session) *string { return &v.ID },
+	kind[store.Session]{name: "Sessions", id: func(v *store.Session) *string { return &v.ID },
 		put: store.Tx.PutSession, get: func(tx store.Tx, v store.Session) (store.Session, error) { return tx.Session(v.ID) },
 		list: store.Tx.Sessions, drop: store.Tx.DeleteSession},
-	kind[store.SignInLink]{name: "SignInLinks", ids: store.PrefixSignInLink, id: func(l *store.SignInLink) *string { return &l.ID },
+	kind[store.SignInLink]{name: "SignInLinks", id: func(l *store.SignInLink) *string { return &l.ID },
 		put: store.Tx.PutSignInLink, get: func(tx store.Tx, l store.SignInLink) (store.SignInLink, error) { return tx.SignInLink(l.ID) },
 		list: store.Tx.SignInLinks, drop: store.Tx.DeleteSignInLink},
 	replaysOf(acme),
-	kind[store.ReplayJob]{name: "AllReplayJobs", ids: store.PrefixReplay, id: func(j *store.ReplayJob) *string { return &j.ID },
+	kind[store.ReplayJob]{name: "AllReplayJobs", id: func(j *store.ReplayJob) *string { return &j.ID },
 		own: func(j *store.ReplayJob) { j.OrgID = other },
 		put: store.Tx.PutReplayJob, get: func(tx store.Tx, j store.ReplayJob) (store.ReplayJob, error) { return tx.ReplayJob(j.ID) },
 		list: store.Tx.AllReplayJobs, drop: store.Tx.DeleteReplayJob},
-	kind[store.Mail]{name: "Mails", ids: store.PrefixMail, id: func(m *store.Mail) *string { return &m.ID },
+	kind[store.Mail]{name: "Mails", id: func(m *store.Mail) *string { return &m.ID },
 		put: store.Tx.PutMail, get: func(tx store.Tx, m store.Mail) (store.Mail, error) { return tx.Mail(m.ID) },
 		list: store.Tx.Mails, drop: store.Tx.DeleteMail},
-	kind[store.Event]{name: "Events", ids: store.PrefixEvent, id: func(e *store.Event) *string { return &e.ID },
+	kind[store.Event]{name: "Events", id: func(e *store.Event) *string { return &e.ID },
 		own: func(e *store.Event) { e.Deliveries = append(e.Deliveries, "of "+e.ID) },
 		put: func(tx store.Tx, e store.Event) error {
 			return tx.AddEvent(e, []store.Delivery{{ID: "of " + e.ID, EventID: e.ID, State: store.StatePending}})
 		},
 		get:  func(tx store.Tx, e store.Event) (store.Event, error) { return tx.Event(e.ID) },
 		drop: func(tx store.Tx, id string) error { return tx.DeleteDelivery("of " + id) }, once: true},
-	kind[store.Delivery]{name: "Deliveries", ids: store.PrefixDelivery, id: func(d *store.Delivery) *string { return &d.ID },
+	kind[store.Delivery]{name: "Deliveries", id: func(d *store.Delivery) *string { return &d.ID },
 		own: func(d *store.Delivery) {
 			d.State, d.EventID = store.StatePending+d.State%store.StateFailed, store.PrefixEvent+d.ID
 		},
@@ -134,7 +134,7 @@ func endpointsOf(org string) kind[store.Endpoint] {
 }
 
 func keysOf(org string) kind[store.APIKey] {
-	return kind[store.APIKey]{name: "APIKeys", ids: "key", id: func(k *store.APIKey) *string { return &k.ID },
+	return kind[store.APIKey]{name: "APIKeys", id: func(k *store.APIKey) *string { return &k.ID },
 		own: func(k *store.APIKey) { k.OrgID = org },
 		put: store.Tx.PutAPIKey, get: func(tx store.Tx, k store.APIKey) (store.APIKey, error) { return tx.APIKey(k.ID) },
 		list: func(tx store.Tx, after string, limit int) ([]store.APIKey, error) {

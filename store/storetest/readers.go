@@ -73,12 +73,13 @@ func (s *Subject) Due() map[uint64]time.Time {
 // DumpOrg shows all that there is of an org.
 func (s *Subject) DumpOrg(org string) string {
 	s.Helper()
-	b := new(strings.Builder)
-	s.Read(func(tx store.Tx) error {
-		dumpOrg(b, tx, everyName, org)
-		return nil
-	})
-	return b.String()
+	var of []string
+	for line := range strings.Lines(s.dump(names{"org": {org}, "record": everyName["record"]})) {
+		if strings.Contains(line, org) {
+			of = append(of, line)
+		}
+	}
+	return strings.Join(of, "")
 }
 
 // Expire drops idempotency records, some at a time, until nothing is left to drop.
