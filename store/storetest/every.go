@@ -29,6 +29,8 @@ func (s *Subject) fillEverything() names {
 		err = errors.Join(err, errGone, errKept,
 			addFinished(r, gone, 3), addFinished(r, kept, 4), r.PutLastAcknowledged(gone.Number, someTime), removeEndpoint(acme, "whe_3")(r),
 			createKey(r, "key_2"), addRecord(r, "one"), addRecord(r, "two"),
+			r.PutInstructions(acme, store.Instructions{Text: "Hi.", Set: true}), addMember(store.Member{OrgID: acme, UserID: "usr_gone", Role: store.RoleMember})(r), removeMember(acme, "usr_gone")(r),
+			createOrg(store.Org{ID: "org_gone", Name: "Gone"})(r), deleteOrg("org_gone")(r),
 			r.PutMail(store.Mail{ID: "mai_1", To: "a"}), r.PutMail(store.Mail{ID: "mai_2", To: "b"}),
 			r.PutReplayJob(store.ReplayJob{ID: "rpl_1", OrgID: acme, State: store.ReplayRunning}), r.PutReplayJob(store.ReplayJob{ID: "rpl_2", OrgID: acme}),
 			r.PutCertificate("ca", []byte("ca")), r.PutKeyUse("key_1", store.KeyUse{LastUsedAt: r.Now()}),
@@ -68,7 +70,7 @@ func changeEverything(tx store.Tx) error {
 		tx.AddDeliveryCounts(acme, 1, tx.Now(), store.DeliveryCounts{Failed: 1}), tx.AddDeliveryCounts(other, 1, someTime, store.DeliveryCounts{Failed: 1}),
 		tx.PutCertificate("ca", []byte("changed")), tx.PutCertificate("new", []byte("new")),
 		tx.DeleteAPIKey("key_2"), tx.DeleteIdempotencyRecord(acme, "two"),
-		deleteOrg("org_new")(tx), tx.ForgetOrg("org_new"),
+		deleteOrg("org_new")(tx), tx.ForgetOrg("org_new"), tx.ForgetOrg("org_gone"),
 		deleteOrg(other)(tx), second(tx.DropAuditLog(other, 1)), second(tx.DropDeliveryCountsOf(other, 100)))
 }
 
