@@ -31,12 +31,12 @@ type guarded struct {
 func TestGuardHoldsEveryKind(t *testing.T) {
 	for _, k := range rows.Kinds() {
 		t.Run(k.Name, func(t *testing.T) {
-			if isWide := slices.Contains(serverWide, k.Name); isWide != (k.Owner == nil && k.Beside == nil) {
+			if isWide := slices.Contains(serverWide, k.Name); isWide != everybodys(k) {
 				t.Fatal("say whose its rows are, or that they are everybody's to read")
 			}
 			g := guarded{T: t, kind: k, model: newOracle().model, ofMine: rows.Below("mine", ""), ofTheirs: rows.Below("theirs", ""), both: rows.Bounds{From: []byte("mine\x00"), To: []byte("theirs\x01")}}
 			g.mine, g.theirs = g.row("mine", 1), g.row("theirs", 2)
-			if k.Owner == nil && k.Beside == nil {
+			if everybodys(k) {
 				g.wide()
 			} else {
 				g.one()
@@ -131,8 +131,15 @@ func (g *guarded) scans(index int, b rows.Bounds) map[string]func(rows.Rows) err
 	r := rows.Range{Index: index, Bounds: b}
 	each := func(int, rows.Item) bool { return true }
 	return map[string]func(rows.Rows) error{
-		"scanning": func(in rows.Rows) error { return in.Scan(g.kind, r, func(rows.Item) bool { return true }) },
-		"a page":   func(in rows.Rows) error { return second(in.Join(g.kind, r, nil)) },
+		"scanning": func(in rows.Rows) error {
+			return in.Scan(g.kind, r, func(item rows.Item) bool {
+				if g.kind.Only != nil && bytes.Equal(item.Value, g.theirs.Value) {
+					g.Errorf("another's is shown as %q", item.Value)
+				}
+				return true
+			})
+		},
+		"a page": func(in rows.Rows) error { return second(in.Join(g.kind, r, nil)) },
 		"ranges": func(in rows.Rows) error {
 			return in.Ranges(g.kind, []rows.Range{{Index: index, Bounds: g.ofMine}, r}, each)
 		},
@@ -226,7 +233,7 @@ func (g *guarded) many() {
 		for _, sought := range []struct {
 			key  []byte
 			lets bool
-		}{{keyIn(g.mine, index), true}, {keyIn(g.theirs, index), false}, {[]byte("none"), false}} {
+		}{{keyIn(g.mine, index), true}, {keyIn(g.theirs, index), g.kind.Only != nil}, {[]byte("none"), false}} {
 			g.ask("seeking "+string(sought.key), sought.lets, g.scans(index, rows.Only(string(sought.key)))["scanning"])
 		}
 	}
@@ -257,4 +264,41 @@ func TestGuardKnowsEveryMethod(t *testing.T) {
 func fileOf(m reflect.Method) string {
 	file, _ := runtime.FuncForPC(m.Func.Pointer()).FileLine(m.Func.Pointer())
 	return file
+}
+
+// TestOwnersOfAScope: an org's row that a user has a part in is read with the org, and
+// written with both; a key is its own; and an endpoint is known from a row of the scope.
+func TestOwnersOfAScope(t *testing.T) {
+	b := &bounds{t, store.Scope{Orgs: []string{"mine"}, Users: []string{"me"}, Keys: []store.IdempotencyKey{{OrgID: "mine", Key: "k"}}}, map[uint64]bool{}}
+	for _, c := range []struct {
+		owner         rows.Owner
+		reads, writes bool
+	}{
+		{rows.Owner{}, false, false},
+		{rows.Owner{Org: "mine"}, true, true},
+		{rows.Owner{Org: "mine", User: "me"}, true, true},
+		{rows.Owner{Org: "mine", User: "she"}, true, false},
+		{rows.Owner{Org: "hers", User: "me"}, false, false},
+		{rows.Owner{User: "she"}, false, false},
+		{rows.Owner{Org: "mine", Key: "k"}, true, true},
+		{rows.Owner{Org: "mine", Key: "another"}, false, false},
+		{rows.Owner{Org: "hers", Number: 6}, false, false},
+		{rows.Owner{Number: 6}, false, false},
+		{rows.Owner{Number: 7}, false, false},
+		{rows.Owner{Org: "mine", Number: 7}, true, true},
+		{rows.Owner{Number: 7}, true, true},
+	} {
+		if reads, writes := b.may(c.owner, false), b.may(c.owner, true); reads != c.reads || writes != c.writes {
+			t.Errorf("%+v: reads %t, writes %t", c.owner, reads, writes)
+		}
+	}
+	o, complaints := newOracle(), &complaints{TB: t}
+	o.PutMember(store.Member{OrgID: "mine", UserID: "she"})
+	tx := newScoped(o, complaints, b.scope)
+	if _, err := tx.Member("mine", "she"); err != nil || complaints.n > 0 {
+		t.Errorf("reading another member: %v", err)
+	}
+	if err := tx.PutMember(store.Member{OrgID: "mine", UserID: "she"}); err == nil || complaints.n != 1 {
+		t.Errorf("writing another member: %v", err)
+	}
 }

@@ -34,22 +34,6 @@ func (s scopedByHand) endpoints(numbers ...uint64) error {
 	return nil
 }
 
-// do calls a method unless the scope forbids that.
-func do(left error, method func() error) error {
-	if left != nil {
-		return left
-	}
-	return method()
-}
-
-// get is do of a method with a result.
-func get[T any](left error, method func() (T, error)) (v T, err error) {
-	if left != nil {
-		return v, left
-	}
-	return method()
-}
-
 func (s scopedByHand) HTTPOnLoopback() bool { return s.tx.HTTPOnLoopback() }
 
 func (s scopedByHand) ForgetOrg(id string) error {
