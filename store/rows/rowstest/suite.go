@@ -205,7 +205,7 @@ func (h *history) replay(t *transaction) {
 // compare compares all that is there, and what some more is read as. At times more is
 // written before the View ends, which it does not see.
 func (h *history) compare() {
-	all := append(everything(), scanVisits(rows.Range{Index: rows.ByKey}, h.before))
+	all := append(everything(), mergeTickets, scanVisits(rows.Range{Index: rows.ByKey}, h.before))
 	for range 10 {
 		all = append(all, h.read())
 	}
