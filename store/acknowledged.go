@@ -8,7 +8,7 @@ import (
 
 // lastAcknowledged is when endpoints last acknowledged, by their numbers.
 var lastAcknowledged = rows.Define(&rows.Table[acknowledged]{
-	Kind: rows.Kind{Name: "lastAcknowledged", Noun: "last acknowledgment", Rewritten: true},
+	Kind: rows.Kind{Name: "lastAcknowledged", Noun: "last acknowledgment", Rewritten: true, Owner: rows.NumberInKey},
 	Key:  func(dst []byte, a *acknowledged) []byte { return rows.Number(dst, a.number) },
 	Fields: func(c *rows.Codec, a *acknowledged) {
 		ms := rows.Number(nil, a.ms)

@@ -25,8 +25,10 @@ var deliveries = rows.Define(&rows.Table[deliveryRow]{
 	},
 	Complete: func(key []byte, r *deliveryRow) { r.complete(string(key)) },
 	Head:     deliveryPlace,
+	Owner:    func(r *deliveryRow) rows.Owner { return rows.Owner{Org: r.OrgID, Number: r.EndpointNumber} },
+	Only:     func(r *deliveryRow) deliveryRow { return deliveryRow{Delivery: Delivery{ID: r.ID, OrgID: r.OrgID}} },
 	By: []rows.By[deliveryRow]{
-		byPlace: {Index: rows.Index{Name: "deliveryLists", As: "place", Record: behindPlace},
+		byPlace: {Index: rows.Index{Name: "deliveryLists", As: "place", Owner: rows.OfNumber, Record: behindPlace},
 			Key: func(dst []byte, r *deliveryRow) []byte {
 				list, at := r.Position()
 				return placeKey(dst, r.EndpointNumber, list, at)
@@ -40,7 +42,7 @@ var deliveries = rows.Define(&rows.Table[deliveryRow]{
 				}
 				return nil
 			}},
-		byAttempt: {Index: rows.Index{Name: "deliveryLists", As: "attempted", Record: behindPlace},
+		byAttempt: {Index: rows.Index{Name: "deliveryLists", As: "attempted", Owner: rows.OfNumber, Record: behindPlace},
 			Key: func(dst []byte, r *deliveryRow) []byte {
 				at, ok := r.Attempted()
 				if !ok {

@@ -17,6 +17,8 @@ var events = rows.Define(&rows.Table[Event]{
 		eventHead(c, e)
 		c.Texts(&e.Deliveries)
 	},
+	Owner: func(e *Event) rows.Owner { return rows.Owner{Org: e.OrgID} },
+	Only:  func(e *Event) Event { return Event{ID: e.ID, OrgID: e.OrgID} },
 })
 
 func init() { events.Checks = checkEvent }

@@ -29,6 +29,14 @@ func OfOrg(b Bounds) Owner { return Owner{Org: firstPart(b)} }
 // OfUser is the owner of a range of keys that begin with the Part of a user.
 func OfUser(b Bounds) Owner { return Owner{User: firstPart(b)} }
 
+// OfNumber is the owner of a range of keys that begin with a number.
+func OfNumber(b Bounds) Owner {
+	if len(b.From) < 8 || b.To == nil || bytes.Compare(b.To, End(b.From[:8])) > 0 {
+		return Owner{}
+	}
+	return Owner{Number: ReadNumber(b.From)}
+}
+
 // firstPart is the first Part of all keys within bounds; empty: they have several.
 func firstPart(b Bounds) string {
 	first, _, ok := bytes.Cut(b.From, []byte{0})

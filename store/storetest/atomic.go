@@ -68,7 +68,7 @@ func linesOf(dump string) map[string]string {
 // and each index, that there was something and that it has changed.
 func (s *Subject) changedKinds(before, after map[string]string) {
 	for _, k := range rows.Kinds() {
-		for index := rows.ByKey; index < len(k.Indexes) && k.Span == 0; index++ {
+		for _, index := range shown(k) {
 			name := k.Name
 			if index != rows.ByKey {
 				name = k.Indexes[index].Own()

@@ -52,17 +52,22 @@ func dump(tx store.Tx, n names) string {
 	return b.String()
 }
 
-// dumpRows shows each row of each kind, and each entry in its indexes. What expires may be
-// there for longer than it can be read, and is left out.
+// dumpRows shows each row of each kind, and each entry in its indexes, but for what engines
+// may keep in other ways, which has lines of its own. What expires may be there for longer
+// than it can be read, and is left out.
 func dumpRows(b *strings.Builder, tx *rows.Tx) {
 	for _, k := range rows.Kinds() {
-		for index := rows.ByKey; index < len(k.Indexes) && k.Span == 0; index++ {
+		for _, index := range shown(k) {
 			err := tx.Scan(k, rows.Range{Index: index}, func(item rows.Item) bool {
-				if index != rows.ByKey {
+				switch {
+				case index != rows.ByKey:
 					fmt.Fprintf(b, "%s: %q %q\n", k.Indexes[index].Own(), item.Key, item.Value)
-				} else if k.Seal == nil && json.Valid(item.Value) {
+				case k == deliveryKind:
+					d, _, err := store.ReadDelivery(item.Key, item.Value)
+					line(b, fmt.Sprintf("%s: %q", k.Name, item.Key))(d, err)
+				case k.Seal == nil && json.Valid(item.Value):
 					fmt.Fprintf(b, "%s: %q %s\n", k.Name, item.Key, item.Value)
-				} else {
+				default:
 					line(b, fmt.Sprintf("%s: %q", k.Name, item.Key))(k.Records.Open(tx, item.Key, item.Value))
 				}
 				return true
@@ -72,6 +77,21 @@ func dumpRows(b *strings.Builder, tx *rows.Tx) {
 			}
 		}
 	}
+}
+
+// shown are the indexes of a kind that dumps show, and ByKey. Events may share the rows of
+// their deliveries. Indexes of one name may stand together.
+func shown(k *rows.Kind) (indexes []int) {
+	if k.Span > 0 || k.Name == string(store.KindEvent) {
+		return nil
+	}
+	indexes = []int{rows.ByKey}
+	for i, x := range k.Indexes {
+		if x.As == "" {
+			indexes = append(indexes, i)
+		}
+	}
+	return indexes
 }
 
 // dumpOrg shows what is kept by the names of an org, and of its endpoints.

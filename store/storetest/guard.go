@@ -137,8 +137,12 @@ func (g guard) Scan(k *rows.Kind, r rows.Range, fn func(rows.Item) bool) (left e
 	return cmp.Or(left, err)
 }
 
-func (g guard) Ranges(k *rows.Kind, ranges []rows.Range, fn func(i int, item rows.Item) bool) error {
-	return do(g.within(k, ranges...), func() error { return g.Rows.Ranges(k, ranges, fn) })
+func (g guard) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(i int, item rows.Item) bool) error {
+	return do(g.within(k, ranges...), func() error { return g.Rows.Ranges(k, ranges, limit, fn) })
+}
+
+func (g guard) Count(k *rows.Kind, ranges []rows.Range) ([]int, error) {
+	return get(g.within(k, ranges...), func() ([]int, error) { return g.Rows.Count(k, ranges) })
 }
 
 func (g guard) Merge(k *rows.Kind, ranges []rows.Range, skip, limit int, fn func(i int, item rows.Item) bool) error {

@@ -16,7 +16,7 @@ import (
 var inAnyScope = strings.Fields("Now NewID HTTPOnLoopback Plan Plans EventType EventTypes OperatorToken OperatorTokens Certificate")
 
 // byID are those that find a record by its id alone. They show whose it is.
-var byID = strings.Fields("APIKey Event Delivery ReplayJob Session SignInLink")
+var byID = strings.Fields("APIKey Event Delivery ReadToDelete ReplayJob Session SignInLink")
 
 // TestScopedKnowsEveryMethod calls each method of a transaction outside of its scope,
 // for records that exist.
@@ -35,7 +35,7 @@ func TestScopedKnowsEveryMethod(t *testing.T) {
 			}
 		}
 		if method.Name == "LatestDeliveries" { // of any number of endpoints
-			args[0] = reflect.ValueOf([]uint64{0})
+			args[0], args[1] = reflect.ValueOf([]uint64{0}), reflect.ValueOf(store.DeliveryLists)
 		}
 		if strings.HasSuffix(method.Name, "Mail") && method.Type.In(0).Kind() == reflect.String { // whose org is that of the record
 			args[0] = reflect.ValueOf("m")
@@ -63,7 +63,7 @@ func (c *complaints) Error(...any) { c.n++ }
 func TestScopedShowsOwners(t *testing.T) {
 	o := newOracle()
 	o.PutAPIKey(store.APIKey{ID: "k", OrgID: acme, Name: "N"})
-	o.AddEvent(store.Event{ID: "e", OrgID: acme, Type: "T", Deliveries: []string{"d"}}, []store.Delivery{{ID: "d", OrgID: acme, EventID: "e"}})
+	o.AddEvent(store.Event{ID: "e", OrgID: acme, Type: "T", Deliveries: []string{"d"}}, []store.Delivery{{ID: "d", OrgID: acme, EventID: "e", EventType: "T"}})
 	o.PutSession(store.Session{ID: "s", UserID: ada, UserAgent: "A"})
 	o.PutSignInLink(store.SignInLink{ID: "l", UserID: ada, ExpiresAt: epoch})
 	for _, c := range []struct {
@@ -83,7 +83,7 @@ func TestScopedShowsOwners(t *testing.T) {
 		if err := errors.Join(errKey, errEvent, errDelivery, errSession, errLink); err != nil {
 			t.Fatal(err)
 		}
-		whole := []bool{k.Name != "", e.Type != "", d.EventID != "", s.UserAgent != "", !l.ExpiresAt.IsZero()}
+		whole := []bool{k.Name != "", e.Type != "", d.EventType != "", s.UserAgent != "", !l.ExpiresAt.IsZero()}
 		if want := []bool{c.key, c.event, c.delivery, c.session, c.session}; !slices.Equal(whole, want) {
 			t.Errorf("in %+v: whole records %v, want %v", c.scope, whole, want)
 		}

@@ -15,25 +15,8 @@ type watchedByHand struct {
 
 // byHand is what isn't rows.
 type byHand interface {
-	store.Deliveries
 	store.DeliveryCountsTx
 	HTTPOnLoopback() bool
-}
-
-func (w watchedByHand) ForgetOrg(id string) error          { return w.then(w.tx.ForgetOrg(id)) }
-func (w watchedByHand) PutEndpoint(e store.Endpoint) error { return w.then(w.tx.PutEndpoint(e)) }
-func (w watchedByHand) ForgetEndpoint(number uint64) error {
-	return w.then(w.tx.ForgetEndpoint(number))
-}
-func (w watchedByHand) PutDelivery(d store.Delivery) error { return w.then(w.tx.PutDelivery(d)) }
-func (w watchedByHand) DeleteDelivery(id string) error     { return w.then(w.tx.DeleteDelivery(id)) }
-
-func (w watchedByHand) AddEvent(e store.Event, deliveries []store.Delivery) error {
-	return w.then(w.tx.AddEvent(e, deliveries))
-}
-
-func (w watchedByHand) PutLastAcknowledged(endpoint uint64, at time.Time) error {
-	return w.then(w.tx.PutLastAcknowledged(endpoint, at))
 }
 
 func (w watchedByHand) AddDeliveryCounts(org string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
