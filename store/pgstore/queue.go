@@ -3,38 +3,41 @@ package pgstore
 import (
 	"bytes"
 	"context"
-	"strconv"
+	"fmt"
+	"slices"
 	"time"
 
 	"teamdata/store"
 	"teamdata/store/rows"
 )
 
-// sqlEachDue looks at the start of each endpoint's waiting list, which is 2.
-const sqlEachDue = `SELECT e.key, e.value, d.place FROM endpoints e,
-		LATERAL (SELECT place FROM deliveries WHERE place >= e.endpoint_numbers || '\x02' AND place < e.endpoint_numbers || '\x03' ORDER BY place LIMIT 1) d`
-
-// eachDue calls fn with what sqlEachDue found of endpoints that are enabled.
-func eachDue(found []row, fn func(endpoint uint64, due time.Time)) error {
-	for _, r := range found {
-		e, err := store.ReadEndpoint(r[0], r[1])
-		if err != nil {
-			return err
+// queryDue gathers when the first waiting delivery of each enabled endpoint is due: the
+// first of list 2. more is a condition on the endpoints, or their order.
+func queryDue(due *rows.Changes, more string, args ...any) query {
+	q := newQuery(`SELECT e.endpoint_numbers, e.value, d.place FROM endpoints e,
+		LATERAL (SELECT place FROM deliveries WHERE place >= e.endpoint_numbers || '\x02' AND place < e.endpoint_numbers || '\x03' ORDER BY place LIMIT 1) d
+		WHERE e.endpoint_numbers IS NOT NULL `+more, args...)
+	in := store.Nouns{Tx: new(rows.Tx)}
+	q.row = func(values [][]byte) error {
+		disabled, err := in.IsDisabled(values[1])
+		if err == nil && !disabled {
+			due.Due(readUnsigned(values[0]), store.DueAt(values[2]))
 		}
-		if !e.Disabled() {
-			fn(e.Number, store.DueAt(r[2]))
-		}
+		return err
 	}
-	return nil
+	return q
 }
 
 func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.Time)) error {
 	return s.view(ctx, func(t *tx) error {
-		rows, err := t.query(nil, sqlEachDue+" WHERE e.endpoint_numbers IS NOT NULL ORDER BY e.endpoint_numbers")
-		if err != nil {
+		var due rows.Changes
+		if err := t.scan(nil, queryDue(&due, "ORDER BY e.endpoint_numbers")); err != nil {
 			return err
 		}
-		return eachDue(rows, fn)
+		for _, d := range due.Dues {
+			fn(d.Endpoint, d.At)
+		}
+		return nil
 	})
 }
 
@@ -47,21 +50,20 @@ func (s *Store) Backlog(ctx context.Context) (b store.Backlog, err error) {
 	return b, err
 }
 
-// sqlNumber is the number that a key is.
-func sqlNumber(key string) string { return "('x' || encode(" + key + ", 'hex'))::bit(64)::bigint" }
-
 // announce tells of what is due in some shards of this node, as if it were new. What it
 // can't read now is read when the node looks the next time.
 func (s *Store) announce(ctx context.Context, shards []string) {
-	var found []row
 	var due rows.Changes
-	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) (err error) {
-		found, err = c.rows(ctx, newQuery(sqlEachDue+" WHERE 'shard ' || lpad(("+sqlNumber("e.endpoint_numbers")+" % "+strconv.Itoa(store.Shards)+")::text, 2, '0') = ANY($1)", shards))
+	var numbers []uint64
+	for _, name := range shards {
+		numbers = append(numbers, uint64(slices.Index(shardNames[:], name)))
+	}
+	// The last byte of a number is enough, since the number of shards divides 256.
+	inShards := fmt.Sprintf("AND get_byte(e.endpoint_numbers, 7) %% %d = ANY($1::bigint[])", store.Shards)
+	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx, queryDue(&due, inShards, numbers))
 		return err
 	})
-	if err == nil {
-		err = eachDue(found, due.Due)
-	}
 	if err != nil {
 		s.node.known.miss()
 		return

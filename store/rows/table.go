@@ -277,18 +277,8 @@ func (t *Table[T]) DropFirst(tx *Tx, b Bounds, limit int) (int, error) {
 // entriesOf are the entries of a stored value: of a scratch record that has as much of it
 // as they need.
 func (t *Table[T]) entriesOf(tx *Tx, key, value []byte, keysOnly bool, e *Entries) error {
-	w := tx.write()
-	v := scratch[T](w, t.Place)
-	if head := t.Head; head != nil && keysOnly {
-		w.codec = HeadOf(value)
-		head(&w.codec, v)
-	} else {
-		w.codec = Codec{buf: value, record: value, reading: true}
-		if t.Fields(&w.codec, v); len(w.codec.buf) > 0 {
-			return ErrRecord
-		}
-	}
-	if err := w.codec.Err(); err != nil {
+	v, err := t.readScratch(tx, value, keysOnly && t.Head != nil)
+	if err != nil {
 		return err
 	}
 	if t.Complete != nil {
@@ -296,6 +286,26 @@ func (t *Table[T]) entriesOf(tx *Tx, key, value []byte, keysOnly bool, e *Entrie
 	}
 	t.entries(tx, v, keysOnly, e)
 	return nil
+}
+
+// ReadHead reads a stored value as far as the table's Head does, into a record that is
+// valid until the next one is read.
+func (t *Table[T]) ReadHead(tx *Tx, value []byte) (*T, error) { return t.readScratch(tx, value, true) }
+
+// readScratch reads a stored value, or its head, into the scratch record.
+func (t *Table[T]) readScratch(tx *Tx, value []byte, head bool) (*T, error) {
+	w := tx.write()
+	v := scratch[T](w, t.Place)
+	if head {
+		w.codec = HeadOf(value)
+		t.Head(&w.codec, v)
+		return v, w.codec.Err()
+	}
+	w.codec = Codec{buf: value, record: value, reading: true}
+	if t.Fields(&w.codec, v); len(w.codec.buf) > 0 {
+		return v, ErrRecord
+	}
+	return v, w.codec.Err()
 }
 
 func (t *Table[T]) entries(tx *Tx, v *T, keysOnly bool, e *Entries) {
