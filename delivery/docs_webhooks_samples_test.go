@@ -49,6 +49,9 @@ func TestWebhooksDocSamples(t *testing.T) {
 			command := prepare(t, t.TempDir(), blocks[name])
 			for i := range sampleRequests(t, body) {
 				r := sampleRequests(t, body)[i] // signed now, for the sample looks at the clock
+				if kit.EveryDay() && !r.everyDay() {
+					continue
+				}
 				if said, out := r.ask(t, command); said != r.yes {
 					t.Errorf("%s: it says %t\n%s", r.name, said, out)
 				}
@@ -191,6 +194,12 @@ func sampleRequests(t *testing.T, body string) []sampleRequest {
 		good.but(func(r *sampleRequest) { r.signature = "v1," }).is("empty signature", false),
 		good.but(func(r *sampleRequest) { r.signature = "v2," + sum }).is("signature of another version", false),
 	}
+}
+
+// everyDay reports whether the request is among the few that samples get every day: each of
+// them starts a program.
+func (r sampleRequest) everyDay() bool {
+	return slices.Contains([]string{"good", "two signatures, old secret", "wrong secret", "empty secret", "changed body", "6 minutes old"}, r.name)
 }
 
 // longSecret has the most bytes allowed, and some that shells and printf treat

@@ -39,11 +39,14 @@ func OnlyAtSize(t testing.TB) {
 	t.Skip("it runs with -args -size 100, as in .ci/steps")
 }
 
-// NotEveryDay skips a test that takes too much for every day, unless -size is given or the race
-// detector is on: the step of .ci/steps that runs all tests has it.
+// EveryDay reports whether a test can be smaller than its full size: neither -size is given nor
+// the race detector on, as it is in the step of .ci/steps that runs all tests.
+func EveryDay() bool { return !AtSize() && !Raced }
+
+// NotEveryDay skips a test that takes too much for every day, if [EveryDay] says that this is one.
 func NotEveryDay(t testing.TB) {
 	t.Helper()
-	if !AtSize() && !Raced {
+	if EveryDay() {
 		t.Skip("it runs with -race, as in .ci/run")
 	}
 }
