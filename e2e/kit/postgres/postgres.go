@@ -54,6 +54,9 @@ func Shared(t testing.TB) *Server {
 		s.settings = settings
 		s.initialize(t)
 		s.Start(t)
+		if which == 0 {
+			s.kept = s.connect(t)
+		}
 		shared.server[which] = s
 	}
 	return shared.server[which]
@@ -83,10 +86,10 @@ var databases atomic.Int64
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d_%d", os.Getpid(), databases.Add(1))
-	s.Exec(t, fmt.Sprintf("CREATE DATABASE %s OWNER %s TEMPLATE template0", name, Owner))
+	s.maintain(t, fmt.Sprintf("CREATE DATABASE %s OWNER %s TEMPLATE template0", name, Owner)+s.copying())
 	t.Cleanup(func() {
 		if s.cmd != nil {
-			s.Exec(t, fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", name))
+			s.maintain(t, fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", name))
 		}
 	})
 	return s.URL(Owner, name)
@@ -135,11 +138,15 @@ func Exec(t testing.TB, databaseURL, sql string) [][]string {
 	conn, err := pgconn.Connect(ctx, databaseURL)
 	kit.Must(t, err)
 	defer conn.Close(ctx)
+	return execute(ctx, t, conn, sql)
+}
+
+func execute(ctx context.Context, t testing.TB, conn *pgconn.PgConn, sql string) (rows [][]string) {
+	t.Helper()
 	results, err := conn.Exec(ctx, sql).ReadAll()
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
-	var rows [][]string
 	for _, row := range results[len(results)-1].Rows {
 		var texts []string
 		for _, value := range row {

@@ -29,7 +29,8 @@ type Server struct {
 	folder   string
 	data     string
 	settings []string
-	cmd      *exec.Cmd // nil while it is stopped
+	cmd      *exec.Cmd   // nil while it is stopped
+	kept     *connection // to make and drop databases, on a server that no test stops
 }
 
 // newServer is one that has no files yet.

@@ -1,0 +1,54 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"teamdata/e2e/kit"
+)
+
+// connection is one of the superuser. All databases of the test process are made over one,
+// since connecting takes the server about as long as making a database.
+type connection struct {
+	sync.Mutex
+	*pgconn.PgConn
+	major int // version of the server
+}
+
+func (s *Server) connect(t testing.TB) *connection {
+	t.Helper()
+	conn, err := pgconn.Connect(context.Background(), s.URL(superuser, "postgres"))
+	kit.Must(t, err)
+	c := &connection{PgConn: conn}
+	_, err = fmt.Sscanf(conn.ParameterStatus("server_version"), "%d", &c.major)
+	kit.Must(t, err)
+	return c
+}
+
+// maintain makes or drops a database.
+func (s *Server) maintain(t testing.TB, sql string) {
+	t.Helper()
+	if s.kept == nil {
+		s.Exec(t, sql)
+		return
+	}
+	s.kept.Lock()
+	defer s.kept.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	execute(ctx, t, s.kept.PgConn, sql)
+}
+
+// copying is how a new database is made out of the template: where nothing is synced, by
+// copying its files, which takes half as long as writing all of it to the log.
+func (s *Server) copying() string {
+	if s.kept == nil || s.kept.major < 15 {
+		return ""
+	}
+	return " STRATEGY FILE_COPY"
+}
