@@ -17,7 +17,7 @@ import (
 )
 
 // seeds are those of the simulation; one that is run alone logs all that happens.
-var seeds = kit.NewSeeds("simulation.seeds", 20)
+var seeds = kit.NewSeeds("simulation.seeds", 8)
 
 // TestSimulation lets days pass in a small world in which everything fails that can:
 // receivers fail, hang and lose their answers, the disk is full at times, the

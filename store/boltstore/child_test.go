@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 // childRole says, in the environment of a child process, what it is to do
@@ -26,6 +28,7 @@ var childRoles = map[string]func(args []string) error{
 func TestMain(m *testing.M) {
 	role, isChild := os.LookupEnv(childRole)
 	if !isChild {
+		kit.MostlyWait() // for disks
 		os.Exit(m.Run())
 	}
 	if err := childRoles[role](os.Args[1:]); err != nil {

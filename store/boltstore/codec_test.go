@@ -16,7 +16,7 @@ import (
 func TestRoundTrip(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(string(k.bucket), func(t *testing.T) {
-			for i, sample := range k.samples {
+			for i, sample := range k.samples() {
 				value, err := k.decode(k.encode(sample))
 				if err != nil {
 					t.Fatal(i, err)
@@ -42,11 +42,11 @@ func TestTimesAreKeptToTheMillisecond(t *testing.T) {
 // file, which is not the record's any more when the transaction has ended.
 func TestRecordsOutliveTheirTransaction(t *testing.T) {
 	for _, k := range kinds {
-		record := k.encode(k.samples[0])
+		record := k.encode(k.samples()[0])
 		value, err := k.decode(record)
 		must(t, err)
 		clear(record)
-		if !reflect.DeepEqual(value, k.samples[0]) {
+		if !reflect.DeepEqual(value, k.samples()[0]) {
 			t.Errorf("%s: a change of the record changed what was read", k.bucket)
 		}
 	}
@@ -58,7 +58,7 @@ func TestRecordsOutliveTheirTransaction(t *testing.T) {
 func TestOlderRecord(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(string(k.bucket), func(t *testing.T) {
-			record := k.encode(k.samples[0])
+			record := k.encode(k.samples()[0])
 			older := 0
 			for end := range record {
 				value, err := k.decode(record[:end])
@@ -74,7 +74,7 @@ func TestOlderRecord(t *testing.T) {
 					t.Errorf("cut at %d it is read as %+v", end, value)
 				}
 			}
-			if want := countFields(reflect.TypeOf(k.samples[0]).Elem()); older < want {
+			if want := countFields(reflect.TypeOf(k.samples()[0]).Elem()); older < want {
 				t.Errorf("%d cuts are older records, for %d fields", older, want)
 			}
 		})
@@ -114,7 +114,7 @@ func isStored(of reflect.Type, field int) bool {
 
 func TestNewerRecordIsNotTakenForWhole(t *testing.T) {
 	for _, k := range kinds {
-		if _, err := k.decode(append(k.encode(k.samples[0]), 0)); !errors.Is(err, rows.ErrRecord) {
+		if _, err := k.decode(append(k.encode(k.samples()[0]), 0)); !errors.Is(err, rows.ErrRecord) {
 			t.Errorf("%s: a byte too many: %v", k.bucket, err)
 		}
 	}
@@ -122,7 +122,7 @@ func TestNewerRecordIsNotTakenForWhole(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for i, k := range kinds {
-		for _, sample := range k.samples {
+		for _, sample := range k.samples() {
 			if record := k.encode(sample); len(record) < 1<<12 {
 				f.Add(uint8(i), record)
 			}

@@ -81,7 +81,7 @@ func TestFormatOfRecords(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(string(k.bucket), func(t *testing.T) {
 			section := sections[string(k.bucket)]
-			for i, sample := range k.samples {
+			for i, sample := range k.samples() {
 				got := readByKinds(t, kindsOf(section), k.encode(sample))
 				if want := flatten(reflect.ValueOf(sample).Elem()); !slices.Equal(got, want) {
 					t.Errorf("sample %d is read as\n%.300q for\n%.300q", i, got, want)

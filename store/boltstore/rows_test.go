@@ -12,7 +12,7 @@ import (
 	"teamdata/store/rows/rowstest"
 )
 
-var rowSeeds = kit.NewSeeds("rows.seeds", 20)
+var rowSeeds = kit.NewSeeds("rows.seeds", 5)
 
 func init() {
 	for _, k := range rowstest.Kinds {

@@ -3,6 +3,7 @@ package boltstore
 import (
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 
 // kind is a kind of record, for the tests that hold for all of them.
 type kind struct {
-	bucket  []byte // where the record lives
-	samples []any  // pointers to values with their extremes; the first has every field set
+	bucket  []byte       // where the record lives
+	samples func() []any // pointers to values with their extremes; the first has every field set
 	encode  func(value any) []byte
 	decode  func(record []byte) (value any, err error)
 }
@@ -37,6 +38,11 @@ var countsTable = rows.New(&rows.Table[store.DeliveryCounts]{Kind: rows.Kind{Nam
 
 func kindBy(name string, records rows.Records) kind {
 	k := kind{bucket: []byte(name), encode: records.Encode, decode: records.Decode}
+	k.samples = sync.OnceValue(func() []any { return samplesOf(name, records) }) // children need none
+	return k
+}
+
+func samplesOf(name string, records rows.Records) (samples []any) {
 	for _, values := range []storetest.Values{
 		{Text: "é", Time: someTime}, {Text: long, Time: store.MaxTime, Most: true}, {Time: epoch, Most: true},
 	} {
@@ -45,10 +51,9 @@ func kindBy(name string, records rows.Records) kind {
 		if name == "deliveries" {
 			reflect.ValueOf(sample).Elem().FieldByName("ID").SetString("") // it is the key
 		}
-		k.samples = append(k.samples, sample)
+		samples = append(samples, sample)
 	}
-	k.samples = append(k.samples, records.New())
-	return k
+	return append(samples, records.New())
 }
 
 var (

@@ -65,7 +65,7 @@ func withKinds(t testing.TB) (database string) {
 	return database
 }
 
-var rowsSeeds = kit.NewSeeds("rows.seeds", 3)
+var rowsSeeds = kit.NewSeeds("rows.seeds", 1)
 
 // The engine keeps the contract of rows.
 func TestRows(t *testing.T) {

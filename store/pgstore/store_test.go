@@ -3,6 +3,7 @@ package pgstore_test
 import (
 	"cmp"
 	"context"
+	"flag"
 	"os"
 	"sync"
 	"testing"
@@ -14,6 +15,9 @@ import (
 	"teamdata/store/pgstore"
 	"teamdata/store/storetest"
 )
+
+// A database takes 30 times as long as a file. The steps of .ci/steps name more seeds.
+func init() { flag.Set("storetest.seeds", "1") }
 
 // The engine keeps the store's contract, and leaves databases in which Check finds
 // nothing wrong. What is PostgreSQL's own has its tests beside this one. Only with -size
