@@ -63,7 +63,7 @@ func TestWebhooksDocSamples(t *testing.T) {
 func goSample(t *testing.T, folder, code string) []string {
 	t.Helper()
 	program := filepath.Join(folder, "verify")
-	build := exec.CommandContext(t.Context(), tool(t, "go"), "build", "-o", program, writeSample(t, folder, "main.go", code))
+	build := exec.CommandContext(t.Context(), tool(t, "go"), "build", "-ldflags", "-s -w", "-o", program, writeSample(t, folder, "main.go", code))
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

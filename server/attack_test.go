@@ -23,8 +23,12 @@ import (
 
 // attackers is how many connections an attack has: n, or what the limit of open
 // files leaves, since both ends are in this process.
+// Tests have a quarter of them every day.
 func attackers(t testing.TB, n int) int {
 	t.Helper()
+	if _, benchmark := t.(*testing.B); kit.EveryDay() && !benchmark {
+		n /= 4
+	}
 	var limit syscall.Rlimit
 	kit.Must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	if room := (int(limit.Cur) - 500) / 2; room < n {

@@ -59,7 +59,7 @@ func (b *browser) everywhere(path string, status int) {
 }
 
 // rounds is how often something is repeated that a race could hide.
-func rounds() int { return kit.Size(20, 1000) }
+func rounds() int { return kit.Size(8, 1000) }
 
 // A password is chosen, used and changed with each request on another node, and all
 // nodes count its attempts together.

@@ -43,7 +43,7 @@ func TestClientsDoc(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "main.go")
 			kit.WriteFile(t, file, programs["go "+purpose])
 			binary := filepath.Join(filepath.Dir(file), purpose)
-			if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, file).CombinedOutput(); err != nil {
+			if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, file).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			return exec.CommandContext(t.Context(), binary)

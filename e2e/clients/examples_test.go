@@ -19,13 +19,13 @@ import (
 // An application pushes its data while another reads it, each record once and in
 // order: the examples, run as a user would.
 func TestExamples(t *testing.T) {
-	entries, members := kit.Size(5000, 100_000), kit.Size(50, 1000)
+	entries, members := kit.Size(2000, 100_000), kit.Size(50, 1000)
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	p := program.Serve(t, data, "--key-rate", "0", "--client-rate", "0")
 
 	t.Run("ingest", func(t *testing.T) {
 		program := filepath.Join(t.TempDir(), "ingest")
-		if out, err := exec.Command("go", "build", "-o", program, "./contrib/ingest").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, "./contrib/ingest").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		t.Setenv("TEAMDATA_KEY", newOrg(t, data, "org_go"))

@@ -70,7 +70,7 @@ func (c *servers) onAll(what string, want int, ask func(p *program.Process) (sta
 }
 
 // rounds is how often each way to shut somebody out is tried.
-func rounds() int { return kit.Size(20, 1000) }
+func rounds() int { return kit.Size(8, 1000) }
 
 // From the moment that the call returns no server takes a key that was revoked, shows an
 // org to who manages it no more, or a page to a session that ended, nor later: whoever

@@ -17,7 +17,7 @@ import (
 func TestPollersChangeNodes(t *testing.T) {
 	t.Parallel()
 	const writers, perRequest = 8, 25
-	requests := kit.Size(25, 500) // of each writer, for each list
+	requests := kit.Size(8, 500) // of each writer, for each list
 	c := newServers(t, 3, "--key-rate", "0")
 	writing, done := context.WithCancel(context.Background())
 	var group, polls sync.WaitGroup

@@ -117,7 +117,7 @@ func Build(t testing.TB, version string, files map[string]string) string {
 	kit.Must(t, err)
 	kit.WriteFile(t, filepath.Join(folder, "overlay.json"), string(text))
 	binary := filepath.Join(folder, "teamdata")
-	build := exec.Command("go", "build", "-trimpath", "-overlay", filepath.Join(folder, "overlay.json"), "-ldflags", "-X main.buildVersion="+version, "-o", binary, ".")
+	build := exec.Command("go", "build", "-trimpath", "-overlay", filepath.Join(folder, "overlay.json"), "-ldflags", "-s -w -X main.buildVersion="+version, "-o", binary, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

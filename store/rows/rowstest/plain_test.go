@@ -14,7 +14,7 @@ import (
 	"teamdata/store/rows/rowstest"
 )
 
-var seeds = kit.NewSeeds("rows.seeds", 10)
+var seeds = kit.NewSeeds("rows.seeds", 3)
 
 // TestModel compares the Model with an engine that is as unlike it as can be, so that a
 // fault of what both are used by shows, too.
