@@ -15,6 +15,7 @@ import (
 // States, Delivery: any 2xx acknowledges; anything else is retried, with the
 // same id and body and a fresh timestamp, until the schedule is used up.
 func TestRetriesUntilTheScheduleIsUsedUp(t *testing.T) {
+	t.Parallel()
 	env := newEnv(t)
 	r := newReceiver(t, status(http.StatusInternalServerError))
 	schedule := []time.Duration{time.Millisecond, time.Millisecond, 1100 * time.Millisecond, time.Millisecond, time.Millisecond}

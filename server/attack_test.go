@@ -21,9 +21,8 @@ import (
 	"teamdata/internal/web"
 )
 
-// attackers is how many connections an attack has: n, or what the limit of open
-// files leaves, since both ends are in this process.
-// Tests have a quarter of them every day.
+// attackers is how many connections an attack has: n, in tests a quarter of it every day,
+// or what the limit of open files leaves, since both ends are in this process.
 func attackers(t testing.TB, n int) int {
 	t.Helper()
 	if _, benchmark := t.(*testing.B); kit.EveryDay() && !benchmark {

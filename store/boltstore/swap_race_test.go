@@ -14,6 +14,7 @@ import (
 // TestOpenWhileReplaced opens the file again and again while it is replaced
 // again and again: nobody works on a file that has lost its place.
 func TestOpenWhileReplaced(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, Options{NoSync: true})
 	f.close()
 	var kept atomic.Int64
