@@ -37,12 +37,22 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	if d.database = i.Unusable == nil; !d.database {
 		d.refused(i.Unusable)
 	}
+	d.checkRoom(i)
 	d.checkDurability(i)
 	d.checkIsolation(i)
 	d.checkConnections(i)
 	d.checkNodes(i)
 	d.checkDatabaseClock(i)
 	d.checkCleaning(i)
+}
+
+// checkRoom reports a database that takes no changes, since its disk is full.
+func (d *doctor) checkRoom(i app.Inspection) {
+	if i.Full {
+		d.problem("make room there: until then each change is answered with 503", "the disk of the database is full")
+		return
+	}
+	d.ok("its disk has room")
 }
 
 // checkDurability reports what can lose a commit that was acknowledged.

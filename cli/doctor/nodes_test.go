@@ -88,6 +88,15 @@ func TestCleaning(t *testing.T) {
 	}
 }
 
+// A database without room takes no changes.
+func TestRoom(t *testing.T) {
+	for full, want := range map[bool]string{false: OK, true: Problem} {
+		var d doctor
+		d.checkRoom(app.Inspection{Full: full})
+		d.found(t, full, want)
+	}
+}
+
 // A server that is to start needs 16 connections that others leave, unless a pooler
 // shares them out.
 func TestConnectionsInUse(t *testing.T) {

@@ -88,10 +88,13 @@ func TestDatabaseDiskFull(t *testing.T) {
 			t.Errorf("while it refuses each write it says %d %s", status, body)
 		}
 	}
+	doctor := []string{"doctor", "--data", database, "--state-dir", t.TempDir(), "--listen", "127.0.0.1:0"}
+	program.Says(t, 1, doctor, "the disk of the database is full", "make room there")
 	if a := c.server.Must("GET", "/members", program.ReadKey); a.Status != http.StatusOK {
 		t.Errorf("a read is answered %d %s", a.Status, a.Body)
 	}
 	kit.Must(t, os.Remove(ballast))
+	program.Says(t, 0, doctor, "its disk has room")
 	idle.AwaitHealth(http.StatusOK, "")
 	idle.StopWell()
 	c.flows(50)

@@ -78,6 +78,12 @@ func ambiguous(err error) bool {
 	return broken(err) && !errors.As(err, &own) && !pgconn.SafeToRetry(err)
 }
 
+// diskFull reports whether the server has no room for what a statement adds.
+func diskFull(err error) bool {
+	var server *pgconn.PgError
+	return errors.As(err, &server) && server.Code == "53100"
+}
+
 // demoted reports whether the server became a standby, or lets us only read.
 func demoted(err error) bool {
 	var server *pgconn.PgError

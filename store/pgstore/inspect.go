@@ -22,6 +22,7 @@ type Inspection struct {
 	OldestRead     time.Duration // age of the oldest transaction that keeps dead rows
 	Live, Dead     int64         // rows of its tables
 	Size           int64         // bytes
+	Full           bool          // the disk of its tables has no room for more
 	Pooled         bool          // a pooler is in between
 	Unusable       error         // why the tables can't be used, for the operator; nil: they can, or serve makes them
 	Nodes          []store.Node  // by name, with those that were lost within the last hour
@@ -65,6 +66,7 @@ func Inspect(ctx context.Context, target *Target) (i Inspection, err error) {
 	if err != nil {
 		return i, err
 	}
+	i.Full = diskFull(p.room(ctx))
 	if i.Unusable = usable(ctx, p); i.Unusable != nil {
 		return i, nil
 	}

@@ -113,6 +113,8 @@ func explainServer(err *pgconn.PgError) *Error {
 		e.Text, e.Advice = "gives the role too few rights: "+err.Message, "let the role own the database, or grant it what is missing"
 	case "42704", "22023", "55P02":
 		e.Text, e.Advice = "refuses a setting: "+err.Message, "take it out of --data and PGOPTIONS"
+	case "53100":
+		e.Text, e.Advice = "has a full disk: "+err.Message, "make room there"
 	case "53300":
 		e.Text, e.Advice = "has no connection left: "+err.Message, "raise max_connections, or let others use fewer"
 	case "55P03":

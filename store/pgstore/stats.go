@@ -14,7 +14,7 @@ import (
 // room for more. Its errors are those of an Update.
 func (s *Store) Probe(ctx context.Context) error {
 	return s.Probing(func() error {
-		if err := s.room(ctx); err != nil {
+		if err := s.pool.room(ctx); err != nil {
 			return fault(err)
 		}
 		return s.Update(ctx, store.Scope{}, func(t store.Tx) error {
@@ -27,8 +27,8 @@ func (s *Store) Probe(ctx context.Context) error {
 // room finds out whether a table could grow: an empty commit writes over what is there, and
 // so succeeds on a full disk. What a statement keeps that is more than work_mem is in a file
 // on the disk of the tables; nothing of it is left.
-func (s *Store) room(ctx context.Context) error {
-	return s.pool.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
+func (p *pool) room(ctx context.Context) error {
+	return p.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
 		query{sql: "SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)"},
 		query{sql: "SELECT count(*) FROM unnest(array_fill(repeat('x', 8000), ARRAY[128]))"}, // 1 MB
 		query{sql: "COMMIT"})
