@@ -26,6 +26,7 @@ type connLimiter struct {
 	full      func() bool  // nil: never
 	streams   *connLimiter // who may have no more of them gets no connection over TLS either; nil: there are none
 	newcomers newcomers
+	turns     turns
 
 	mu       sync.Mutex
 	open     int
@@ -39,7 +40,7 @@ func newConnLimiter(c Config) *connLimiter {
 	return &connLimiter{
 		what: "connections", proxies: c.Proxies, log: c.Log,
 		max: c.MaxConns, perClient: c.MaxClientConns, full: c.Full, clients: map[netip.Prefix]int{},
-		newcomers: newNewcomers(),
+		newcomers: newNewcomers(), turns: newTurns(),
 	}
 }
 

@@ -80,8 +80,15 @@ func (t *tlsListener) shakeHands(raw net.Conn) {
 	}
 	ctx, cancel := context.WithTimeout(t.closed, t.timeout)
 	defer cancel()
-	c := tls.Server(raw, t.config)
-	if err := c.HandshakeContext(ctx); err != nil {
+	shaking := newShakingConn(ctx, countedOf(raw), raw)
+	c := tls.Server(shaking, t.config)
+	err := c.HandshakeContext(ctx)
+	shaking.shaken()
+	if errors.Is(err, errUnheard) {
+		drop(raw)
+		return
+	}
+	if err != nil {
 		answerPlain(err)
 		t.log.Printf("TLS handshake error from %s: %v", raw.RemoteAddr(), err)
 		raw.Close()

@@ -32,13 +32,13 @@ const (
 // answer gets only so many handshakes a second. The rest waits, which costs less than to send
 // it away: it would come again at once.
 type newcomers struct {
+	places  places
 	mu      sync.Mutex
-	places  map[netip.Prefix]*places
 	watched map[netip.Prefix]time.Time // until when, by client
 }
 
 func newNewcomers() newcomers {
-	return newcomers{places: map[netip.Prefix]*places{}, watched: map[netip.Prefix]time.Time{}}
+	return newcomers{places: newPlaces(maxNew), watched: map[netip.Prefix]time.Time{}}
 }
 
 // watch watches a client from now on.
@@ -56,42 +56,6 @@ func (n *newcomers) watches(client netip.Prefix) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return time.Now().Before(n.watched[client])
-}
-
-// places are those of one client.
-type places struct {
-	taken chan struct{}
-	users int // connections that are new or wait
-}
-
-// take waits for a place of a client, until ctx ends.
-func (n *newcomers) take(ctx context.Context, client netip.Prefix) (leave func(), ok bool) {
-	n.mu.Lock()
-	p := n.places[client]
-	if p == nil {
-		p = &places{taken: make(chan struct{}, maxNew)}
-		n.places[client] = p
-	}
-	p.users++
-	n.mu.Unlock()
-	select {
-	case p.taken <- struct{}{}:
-		return sync.OnceFunc(func() {
-			<-p.taken
-			n.forget(client, p)
-		}), true
-	case <-ctx.Done():
-		n.forget(client, p)
-		return nil, false
-	}
-}
-
-func (n *newcomers) forget(client netip.Prefix, p *places) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if p.users--; p.users == 0 {
-		delete(n.places, client)
-	}
 }
 
 // enter waits until a connection may shake hands, and reports false if it may not. One that
@@ -112,7 +76,7 @@ func enter(ctx context.Context, c net.Conn) bool {
 	}
 	client := ratelimit.ClientKey(peer)
 	if l.newcomers.watches(client) {
-		leave, ok := l.newcomers.take(ctx, client)
+		leave, ok := l.newcomers.places.take(ctx, client)
 		if !ok {
 			l.refuse("the client has too many new connections that take no answer")
 			return false
@@ -120,6 +84,11 @@ func enter(ctx context.Context, c net.Conn) bool {
 		time.AfterFunc(newFor, leave)
 		counted.settled = leave
 	}
+	return l.hears(client)
+}
+
+// hears reports false if a client has as many requests on HTTP/2 open as it may have.
+func (l *connLimiter) hears(client netip.Prefix) bool {
 	if l.streams != nil && l.streams.has(client) {
 		l.refuse("the client has as many requests on HTTP/2 open as it may have connections")
 		return false

@@ -25,14 +25,14 @@ func newcomersTest(t *testing.T, c Config, test func(dial func(protocol string) 
 		end()
 		time.Sleep(newFor)
 		synctest.Wait()
-		if n := len(env.server.connections.newcomers.places); n > 0 {
+		if n := len(env.server.connections.newcomers.places.clients); n > 0 {
 			t.Errorf("%d clients have places yet", n)
 		}
 	})
 }
 
 // shake completes a handshake, and returns how long it took.
-func shake(t *testing.T, c *tls.Conn) time.Duration {
+func shake(t testing.TB, c *tls.Conn) time.Duration {
 	t.Helper()
 	began := time.Now()
 	if err := c.Handshake(); err != nil {

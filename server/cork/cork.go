@@ -52,14 +52,19 @@ func (l listener) Accept() (net.Conn, error) {
 }
 
 // FromRequestConn returns the Conn beneath the connection that http.Server passed to
-// ConnContext: c itself, or the one beneath its TLS. It returns nil if there is
+// ConnContext: c itself, or one beneath it. It returns nil if there is
 // none.
 func FromRequestConn(c net.Conn) *Conn {
-	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
-		c = t.NetConn()
+	for {
+		switch wrapped := c.(type) {
+		case *Conn:
+			return wrapped
+		case interface{ NetConn() net.Conn }:
+			c = wrapped.NetConn()
+		default:
+			return nil
+		}
 	}
-	k, _ := c.(*Conn)
-	return k
 }
 
 // Conn is a connection that can hold back what is written to it. Its methods are
