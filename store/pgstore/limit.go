@@ -28,7 +28,8 @@ func (s *Store) Limiter(l store.Limit) store.Limiter { return limiter{s, l} }
 type limits struct {
 	mu       sync.Mutex
 	waiting  []*take
-	counting bool // by a goroutine, which ends once nobody waits
+	counting bool  // by a goroutine, which ends once nobody waits
+	latest   int64 // time of a take; whoever counts has it
 }
 
 type take struct {
@@ -89,18 +90,28 @@ func (l *limits) count(s *Store) {
 
 // sqlTake adds to each id as many times as it may take. A row has the times that were
 // accepted, in order; those that have left the window are cut off. Where the clock was
-// set back, time stands still. All nodes lock rows in the same order.
-const sqlTake = `INSERT INTO limits AS l (name, id, most, span, at, accepted, times)
-SELECT name, id, most, span, at, least(n, most), array_fill(at, ARRAY[least(n, most)::int])
-FROM (SELECT w.*, CASE WHEN given > 0 THEN given ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END AS at
-	FROM unnest($1::text[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS w (name, id, most, span, given, n)) w
-ORDER BY name, id
-ON CONFLICT (name, id) DO UPDATE SET (most, span, at, accepted, times) = (
-	SELECT excluded.most, excluded.span, c.at, a.n, k.times || array_fill(c.at, ARRAY[a.n::int])
-	FROM (SELECT greatest(l.at, excluded.at) AS at) c,
-	LATERAL (SELECT l.times[width_bucket(c.at - excluded.span, l.times) + 1:] AS times) k,
-	LATERAL (SELECT greatest(0, least(excluded.accepted, excluded.most - cardinality(k.times))) AS n) a)
-RETURNING name, id, at, accepted, cardinality(times)::bigint, times[1]`
+// set back, time stands still: no take is before one that the node or the row has seen. All nodes lock rows in the same order. The row of an id that
+// may not take is locked and not written: all versions of a row stay while anybody has a
+// snapshot, and those who are refused may come far more often than they may take. What they
+// are told is read as of before the statement, so that what another node took meanwhile may
+// be missing: then the oldest time is the one that this node has, or now.
+const sqlTake = `WITH w AS MATERIALIZED (
+	SELECT name, id, most, span, n, greatest($7::bigint, CASE WHEN given > 0 THEN given ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END) AS at
+	FROM unnest($1::text[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS w (name, id, most, span, given, n)),
+took AS (INSERT INTO limits AS l (name, id, most, span, at, accepted, times)
+	SELECT name, id, most, span, at, least(n, most), array_fill(at, ARRAY[least(n, most)::int]) FROM w ORDER BY name, id
+	ON CONFLICT (name, id) DO UPDATE SET (most, span, at, accepted, times) = (
+		SELECT excluded.most, excluded.span, c.at, a.n, k.times || array_fill(c.at, ARRAY[a.n::int])
+		FROM (SELECT greatest(l.at, excluded.at) AS at) c,
+		LATERAL (SELECT l.times[width_bucket(c.at - excluded.span, l.times) + 1:] AS times) k,
+		LATERAL (SELECT least(excluded.accepted, excluded.most - cardinality(k.times)) AS n) a)
+	WHERE cardinality(l.times) - width_bucket(greatest(l.at, excluded.at) - excluded.span, l.times) < excluded.most
+	RETURNING name, id, at, accepted, cardinality(times)::bigint AS n, times[1] AS oldest)
+SELECT name, id, at, accepted, n, oldest FROM took
+UNION ALL
+SELECT w.name, w.id, c.at, 0, w.most, coalesce(l.times[width_bucket(c.at - w.span, l.times) + 1], c.at)
+FROM w LEFT JOIN limits l ON (l.name, l.id) = (w.name, w.id), LATERAL (SELECT greatest(l.at, w.at) AS at) c
+WHERE (w.name, w.id) NOT IN (SELECT name, id FROM took)`
 
 // taker is an id of a limit, with those of a group that take it.
 type taker struct {
@@ -123,10 +134,11 @@ func (s *Store) takeAll(group []*take) error {
 		err = s.replaced()
 	}
 	for _, r := range rows {
-		name, id := string(r[0]), string(r[1])
+		name, id, at := string(r[0]), string(r[1]), readBigint(r[2])
+		s.limits.latest = max(s.limits.latest, at)
 		i, found := slices.BinarySearchFunc(takers, taker{limit: store.Limit{Name: name}, id: id}, compareTakers)
 		if err == nil && found {
-			takers[i].decide(readBigint(r[2]), int(readBigint(r[3])), int(readBigint(r[4])), readBigint(r[5]))
+			takers[i].decide(at, int(readBigint(r[3])), int(readBigint(r[4])), readBigint(r[5]))
 		}
 	}
 	return err
@@ -172,6 +184,7 @@ func (s *Store) takeQuery(takers []taker) query {
 			return at
 		}),
 		numbers(func(t taker) int64 { return int64(len(t.takes)) }),
+		bigint(s.limits.latest),
 	}}
 }
 

@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
+	"teamdata/internal/ratelimit"
 	"teamdata/store"
 )
 
@@ -118,6 +120,35 @@ func TestLimitsAtOnce(t *testing.T) {
 	}
 	if left := postgres.Exec(t, database, "SELECT name, count(*) FROM limits GROUP BY name"); len(left) != 1 || left[0][0] != "requests" || left[0][1] != "40" {
 		t.Errorf("%v are left", left)
+	}
+}
+
+// Who is refused writes no row: all versions of it stay while anybody has a snapshot. Each
+// node says when the next one will be accepted.
+func TestRefusedWriteNothing(t *testing.T) {
+	t.Parallel()
+	database := postgres.New(t)
+	servers := nodes(t, 2, database, nil)
+	limit := store.Limit{Name: "requests", Max: 3, Window: time.Hour}
+	take := func(i int) ratelimit.Decision {
+		d, err := servers[i%2].Limiter(limit).Take(t.Context(), "key", time.Time{})
+		kit.Must(t, err)
+		return d
+	}
+	for i := range limit.Max {
+		if d := take(i); !d.OK || d.Remaining != limit.Max-i-1 {
+			t.Errorf("take %d: %+v", i, d)
+		}
+	}
+	const version = "SELECT ctid, at, times FROM limits"
+	before := postgres.Exec(t, database, version)[0]
+	for i := range 20 {
+		if d := take(i); d.OK || d.Remaining != 0 || d.RetryAfter <= 59*time.Minute || d.RetryAfter > time.Hour {
+			t.Errorf("refused with %+v", d)
+		}
+	}
+	if now := postgres.Exec(t, database, version)[0]; !slices.Equal(now, before) {
+		t.Errorf("%v became %v", before, now)
 	}
 }
 
