@@ -65,8 +65,8 @@ type shakingConn struct {
 }
 
 func newShakingConn(ctx context.Context, c *countedConn, raw net.Conn) *shakingConn {
-	client := ratelimit.ClientKey(addrOf(raw.RemoteAddr()))
 	return &shakingConn{Conn: raw, begin: func() (func(), error) {
+		client := ratelimit.ClientKey(addrOf(raw.RemoteAddr())) // after a read, since it may wait for a proxy's header
 		end, ok := c.limiter.turns.take(ctx, client)
 		if !ok {
 			return nil, ctx.Err()
