@@ -3,6 +3,7 @@ package pgstore
 import (
 	"bytes"
 	"slices"
+	"time"
 )
 
 // overlay is what a group of updates has read, and what it has written: rows in
@@ -234,6 +235,24 @@ func (o *overlay) dropStale(queries []query) []query {
 		}
 	}
 	return queries
+}
+
+// after is a time, or the one that follows that of a stale row.
+func after(stale row, at time.Time) time.Time {
+	if next := readTime(stale[1]).Add(time.Millisecond); next.After(at) {
+		return next
+	}
+	return at
+}
+
+// afterStale is a time that follows those of all stale rows of a key.
+func (o *overlay) afterStale(t *table, key []byte, at time.Time) time.Time {
+	for _, s := range o.stale {
+		if s.table == t && bytes.Equal(s.row[0], key) {
+			at = after(s.row, at)
+		}
+	}
+	return at
 }
 
 // unsent reports whether a row was written, and not yet sent.

@@ -2,7 +2,6 @@ package pgstore
 
 import (
 	"strings"
-	"time"
 	"unicode"
 
 	"teamdata/store/rows"
@@ -142,11 +141,11 @@ func (t *tx) Gets(k *rows.Kind, keys [][]byte, fn func(i int, value []byte) erro
 
 func (t *tx) Write(k *rows.Kind, r *rows.Row) error {
 	to := tableOf(k)
-	if r.Value == nil {
-		return t.remove(to, r.Key)
-	}
 	if k.Rewritten {
 		return t.rewrite(to, r)
+	}
+	if r.Value == nil {
+		return t.remove(to, r.Key)
 	}
 	if k.Span > 0 {
 		if p := partitionOf(k, r.At); !t.s.partitions.has(p) {
@@ -163,20 +162,25 @@ func (t *tx) Write(k *rows.Kind, r *rows.Row) error {
 // rewrite adds a row in the place of the one before, which is not written over: the last
 // one of a key is found first, however many versions of others anybody may still see.
 func (t *tx) rewrite(to *table, r *rows.Row) error {
+	if t.over == nil {
+		return fault(errReadOnly)
+	}
 	before, err := t.get(to, r.Key)
 	if err != nil {
 		return err
 	}
-	if r.At = t.now; before != nil {
-		at := readTime(before[1])
-		if t.over.unsent(to, r.Key) {
-			r.At = at
-		} else {
-			t.over.stale = append(t.over.stale, staleRow{to, before})
-			if !r.At.After(at) {
-				r.At = at.Add(time.Millisecond)
-			}
-		}
+	r.At = t.now
+	switch {
+	case before == nil:
+		r.At = t.over.afterStale(to, r.Key, r.At) // it may have been deleted just now
+	case t.over.unsent(to, r.Key):
+		r.At = readTime(before[1])
+	default:
+		t.over.stale = append(t.over.stale, staleRow{to, before})
+		r.At = after(before, r.At)
+	}
+	if r.Value == nil {
+		return t.remove(to, r.Key)
 	}
 	return t.put(to, to.rowOf(r))
 }
