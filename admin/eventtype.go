@@ -62,7 +62,7 @@ func (r *request) deleteEventType() error {
 
 // schemaOf returns the schema of a type whose events may be sent; nil allows any
 // object.
-func schemaOf(tx store.EventTypes, kind string) ([]byte, error) {
+func schemaOf(tx store.Tx, kind string) ([]byte, error) {
 	switch {
 	case kind == store.EventWebhookTest:
 		return nil, store.Invalid("type", "%s is not sent like this", kind).Advise("test the endpoint instead")

@@ -27,7 +27,7 @@ func (r *request) inOrg(do transaction) transaction {
 }
 
 // findOrg checks that the org of the path exists, if the path has one.
-func (r *request) findOrg(tx store.Orgs) error {
+func (r *request) findOrg(tx store.Tx) error {
 	id := r.org()
 	if id == "" {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/rows/rowstest"
 )
 
 // doubtful is a store that loses the answer of each commit of an outcome once, as a
@@ -54,20 +55,13 @@ func TestOutcomeIsRecordedOnce(t *testing.T) {
 	}
 }
 
-// oneDelivery is a transaction that reads a delivery.
-type oneDelivery struct {
-	store.Tx
-	of store.Delivery
-}
-
-func (o oneDelivery) Delivery(string) (store.Delivery, error) { return o.of, nil }
-
 // An attempt was recorded since if there is one more, or another is the latest of as
 // many as are kept.
 func TestRecorded(t *testing.T) {
 	history := func(attempts, latest int) (h []store.Attempt) {
 		for i := range attempts {
-			h = append(h, store.Attempt{EndedAt: time.Unix(int64(latest-attempts+i), 0)})
+			at := time.Unix(int64(latest-attempts+i+100), 0)
+			h = append(h, store.Attempt{StartedAt: at, EndedAt: at})
 		}
 		return h
 	}
@@ -78,8 +72,12 @@ func TestRecorded(t *testing.T) {
 		{nil, nil, false}, {nil, history(1, 1), true}, {history(1, 1), history(1, 1), false}, {history(1, 1), history(2, 2), true},
 		{history(30, 30), history(30, 30), false}, {history(30, 30), history(30, 31), true},
 	} {
-		tx := oneDelivery{of: store.Delivery{History: row.kept}}
-		if got, err := recorded(tx, &store.Delivery{History: row.claimed}); got != row.want || err != nil {
+		tx := store.Tx{Tx: rowstest.NewModel(nil).Tx()}
+		d := store.Delivery{ID: "whd_1", EventID: "evt_1", State: store.StateFailed, History: row.kept}
+		if err := tx.AddEvent(store.Event{ID: "evt_1", Deliveries: []string{"whd_1"}}, []store.Delivery{d}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := recorded(tx, &store.Delivery{ID: d.ID, History: row.claimed}); got != row.want || err != nil {
 			t.Errorf("of %d attempts %d are kept: recorded is %t, %v", len(row.claimed), len(row.kept), got, err)
 		}
 	}

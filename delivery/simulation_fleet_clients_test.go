@@ -34,7 +34,7 @@ func (f *fleet) update(p *fleetProcess, org string, do func(s store.Store, seen 
 	p.gate()
 	err := do(storetest.Scoped(f, p.store), func(tx store.Tx) store.Tx {
 		*a = transaction{}
-		return watched{tx, a}
+		return watch(tx, a)
 	})
 	p.gate()
 	f.mu.Lock()

@@ -95,8 +95,8 @@ func (d *clockedDatabase) token(endpoint uint64) (token uint64) {
 // overdue are the deliveries that are due for longer, and the endpoints that they wait for.
 func (d *clockedDatabase) overdue(longer time.Duration) map[string]uint64 {
 	all := map[string]uint64{}
-	for _, row := range d.rows(fmt.Sprintf(`SELECT d.id, encode(e.key, 'hex'), encode(e.value, 'hex') FROM deliveries d JOIN endpoints e ON e.endpoint_numbers = int8send(d.endpoint)
-		WHERE d.list = 2 AND d.at < (SELECT ms FROM simulated.clock) - %d`, longer.Milliseconds())) {
+	for _, row := range d.rows(fmt.Sprintf(`SELECT convert_from(d.key, 'UTF8'), encode(e.key, 'hex'), encode(e.value, 'hex') FROM deliveries d JOIN endpoints e ON e.endpoint_numbers = substring(d.place FOR 8)
+		WHERE get_byte(d.place, 8) = 2 AND substring(d.place FROM 10 FOR 8) < int8send((SELECT ms FROM simulated.clock) - %d)`, longer.Milliseconds())) {
 		key, _ := hex.DecodeString(string(row[1]))
 		value, _ := hex.DecodeString(string(row[2]))
 		e, err := store.ReadEndpoint(key, value)

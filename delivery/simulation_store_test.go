@@ -1,12 +1,16 @@
 package delivery_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/rows"
 	"teamdata/store/storetest"
 )
 
@@ -75,7 +79,7 @@ func (f storeClient) Update(ctx context.Context, scope store.Scope, fn func(stor
 	a := &transaction{who: f.who, expect: f.expect}
 	err := f.Store.Update(ctx, scope, func(tx store.Tx) error {
 		*a = transaction{who: f.who, expect: f.expect, now: tx.Now()}
-		if err := fn(watched{tx, a}); err != nil {
+		if err := fn(watch(tx, a)); err != nil {
 			return err
 		}
 		f.w.pend(a)
@@ -128,76 +132,110 @@ func (w *world) beforeCommit() error {
 	return nil
 }
 
-// watched is a Tx that records what is written.
-type watched struct {
-	store.Tx
-	a *transaction
+// watch is a transaction that notes what is written.
+func watch(tx store.Tx, a *transaction) store.Tx {
+	under := tx
+	tx.Tx = tx.Decorated(func(r rows.Rows) rows.Rows { return watchedRows{r, under, a} })
+	return tx
 }
 
-func (t watched) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {
-	e, err := t.Tx.AppendAudit(e)
-	t.a.audits = append(t.a.audits, e)
-	return e, err
+// watchedRows are the rows of a watched transaction.
+type watchedRows struct {
+	rows.Rows
+	tx store.Tx // that is watched
+	a  *transaction
 }
 
-func (t watched) AddEvent(e store.Event, deliveries []store.Delivery) error {
-	t.a.events, t.a.added = append(t.a.events, e), append(t.a.added, deliveries...)
-	return t.Tx.AddEvent(e, deliveries)
-}
-
-func (t watched) PutDelivery(d store.Delivery) error {
-	t.a.put = append(t.a.put, d)
-	return t.Tx.PutDelivery(d)
-}
-
-func (t watched) DeleteDelivery(id string) error {
-	t.a.dropped = append(t.a.dropped, id)
-	d, errBefore := t.Tx.Delivery(id)
-	err := t.Tx.DeleteDelivery(id)
-	if _, gone := t.Tx.Event(d.EventID); errBefore == nil && store.IsNotFound(gone) {
-		t.a.droppedEvents = append(t.a.droppedEvents, d.EventID)
+func (w watchedRows) Write(k *rows.Kind, r *rows.Row) error {
+	was, err := w.Get(k, r.Key)
+	if err != nil {
+		return err
 	}
+	value, gone := bytes.Clone(r.Value), r.Value == nil
+	key, was := bytes.Clone(r.Key), bytes.Clone(was)
+	if err := w.Rows.Write(k, r); err != nil || gone && was == nil {
+		return err
+	}
+	if gone {
+		return w.dropped(k, key, was)
+	}
+	return w.written(k, key, value, was == nil)
+}
+
+// record is the record of a value.
+func record[T any](w watchedRows, k *rows.Kind, key, value []byte) (T, error) {
+	v, err := k.Records.Open(w.tx.Tx, key, value)
+	if err != nil {
+		return *new(T), err
+	}
+	return v.(T), nil
+}
+
+// note adds a record to a list.
+func note[T any](w watchedRows, to *[]T, k *rows.Kind, key, value []byte) error {
+	v, err := record[T](w, k, key, value)
+	*to = append(*to, v)
 	return err
 }
 
-func (t watched) PutEndpoint(e store.Endpoint) error {
-	t.a.endpoints = append(t.a.endpoints, e)
-	return t.Tx.PutEndpoint(e)
+func (w watchedRows) written(k *rows.Kind, key, value []byte, added bool) error {
+	a := w.a
+	switch store.Kind(k.Name) {
+	case store.KindAudit:
+		org, _, _ := strings.Cut(string(key), "\x00")
+		e := store.AuditEntry{OrgID: org}
+		err := json.Unmarshal(value, &e)
+		a.audits = append(a.audits, e)
+		return err
+	case store.KindDelivery:
+		d, _, err := store.ReadDelivery(key, value)
+		if err != nil || !added {
+			a.put = append(a.put, d)
+			return err
+		}
+		a.added = append(a.added, d)
+		if slices.ContainsFunc(a.events, func(e store.Event) bool { return e.ID == d.EventID }) {
+			return nil
+		}
+		e, err := w.tx.Event(d.EventID)
+		a.events = append(a.events, e)
+		return err
+	case store.KindEndpoint:
+		if added {
+			return note(w, &a.made, k, key, value)
+		}
+		return note(w, &a.endpoints, k, key, value)
+	case store.KindMail:
+		return note(w, &a.mails, k, key, value)
+	case store.KindIdempotency:
+		return note(w, &a.answers, k, key, value)
+	}
+	return nil
 }
 
-func (t watched) AddEndpoint(e store.Endpoint) (store.Endpoint, error) {
-	e, err := t.Tx.AddEndpoint(e)
-	t.a.made = append(t.a.made, e)
-	return e, err
+func (w watchedRows) dropped(k *rows.Kind, key, was []byte) error {
+	a := w.a
+	switch store.Kind(k.Name) {
+	case store.KindDelivery:
+		d, body, err := store.ReadDelivery(key, was)
+		if a.dropped = append(a.dropped, d.ID); len(body) > 0 {
+			a.droppedEvents = append(a.droppedEvents, d.EventID)
+		}
+		return err
+	case store.KindEvent:
+		a.droppedEvents = append(a.droppedEvents, string(key))
+	case store.KindEndpoint:
+		return note(w, &a.removed, k, key, was)
+	case store.KindRemovedEndpoint:
+		a.forgotten = append(a.forgotten, rows.ReadNumber(key))
+	case store.KindMail:
+		a.sent = append(a.sent, string(key))
+	}
+	return nil
 }
 
-func (t watched) DeleteEndpoint(e store.Endpoint) error {
-	t.a.removed = append(t.a.removed, e)
-	return t.Tx.DeleteEndpoint(e)
-}
-
-func (t watched) ForgetEndpoint(number uint64) error {
-	t.a.forgotten = append(t.a.forgotten, number)
-	return t.Tx.ForgetEndpoint(number)
-}
-
-func (t watched) PutMail(m store.Mail) error {
-	t.a.mails = append(t.a.mails, m)
-	return t.Tx.PutMail(m)
-}
-
-func (t watched) DeleteMail(id string) error {
-	t.a.sent = append(t.a.sent, id)
-	return t.Tx.DeleteMail(id)
-}
-
-func (t watched) AddIdempotencyRecord(r store.IdempotencyRecord) error {
-	t.a.answers = append(t.a.answers, r)
-	return t.Tx.AddIdempotencyRecord(r)
-}
-
-func (t watched) ExpireIdempotencyRecords(limit int) (int, error) {
-	n, err := t.Tx.ExpireIdempotencyRecords(limit)
-	t.a.expired += n
+func (w watchedRows) Expire(k *rows.Kind, before time.Time, limit int) (int, error) {
+	n, err := w.Rows.Expire(k, before, limit)
+	w.a.expired += n
 	return n, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"teamdata/e2e/kit"
 	"teamdata/store"
+	"teamdata/store/rows"
 )
 
 const testOpen = "/api/v1/webhooks/whe_open/test"
@@ -143,16 +144,20 @@ type failingStore struct {
 func (s *failingStore) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
 	return s.Store.Update(ctx, scope, func(tx store.Tx) error {
 		if s.failing {
-			tx = failingTx{tx}
+			tx.Tx = tx.Decorated(func(r rows.Rows) rows.Rows { return failingRows{r} })
 		}
 		return fn(tx)
 	})
 }
 
-type failingTx struct{ store.Tx }
+// failingRows take no deliveries.
+type failingRows struct{ rows.Rows }
 
-func (failingTx) AddEvent(store.Event, []store.Delivery) error {
-	return store.Unavailable(errors.New("the disk is full"))
+func (f failingRows) Write(k *rows.Kind, r *rows.Row) error {
+	if k.Name == "deliveries" {
+		return store.Unavailable(errors.New("the disk is full"))
+	}
+	return f.Rows.Write(k, r)
 }
 
 // A fault is not kept as an answer: the retry is executed.

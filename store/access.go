@@ -62,7 +62,7 @@ func AccessOf(tx Tx, key APIKey) (Access, error) {
 
 // withoutOrg is why the org of a key is not found: it was deleted, or the data is
 // corrupt, which is no fault of a request.
-func withoutOrg(tx Orgs, key APIKey, notFound error) error {
+func withoutOrg(tx Tx, key APIKey, notFound error) error {
 	removed, err := tx.OrgRemoved(key.OrgID)
 	switch {
 	case err != nil:

@@ -44,17 +44,6 @@ const (
 	MaxCredential = 2 << 10 // bytes of a passkey's Credential
 )
 
-// Accounts store the accounts of the settings page.
-type Accounts interface {
-	Account(userID string) (Account, error)
-	// AccountByEmail finds an account by its address, given in lower case.
-	AccountByEmail(email string) (Account, error)
-	// PutAccount adds or replaces an account. conflict: another account has the
-	// address, ignoring case.
-	PutAccount(Account) error
-	DeleteAccount(userID string) error
-}
-
 var accounts = rows.Define(&rows.Table[Account]{
 	Kind: rows.Kind{Name: "accounts", Noun: "account", Owner: rows.UserInKey},
 	Key:  func(dst []byte, a *Account) []byte { return append(dst, a.UserID...) },
@@ -116,9 +105,10 @@ func init() {
 	}
 }
 
-func (t Nouns) Account(userID string) (Account, error) { return find(accounts, t, t.Text(userID)) }
+func (t Tx) Account(userID string) (Account, error) { return find(accounts, t, t.Text(userID)) }
 
-func (t Nouns) AccountByEmail(email string) (Account, error) {
+// AccountByEmail finds an account by its address, given in lower case.
+func (t Tx) AccountByEmail(email string) (Account, error) {
 	userID, err := t.userOf(email)
 	if err != nil {
 		return Account{}, err
@@ -127,7 +117,7 @@ func (t Nouns) AccountByEmail(email string) (Account, error) {
 }
 
 // userOf is whose account has an address, given in lower case; empty: none has it.
-func (t Nouns) userOf(email string) (userID string, err error) {
+func (t Tx) userOf(email string) (userID string, err error) {
 	if email == "" {
 		return "", nil
 	}
@@ -138,7 +128,9 @@ func (t Nouns) userOf(email string) (userID string, err error) {
 	return userID, err
 }
 
-func (t Nouns) PutAccount(a Account) error {
+// PutAccount adds or replaces an account. conflict: another account has the
+// address, ignoring case.
+func (t Tx) PutAccount(a Account) error {
 	other, err := t.userOf(strings.ToLower(a.Email))
 	switch {
 	case err != nil:
@@ -149,11 +141,11 @@ func (t Nouns) PutAccount(a Account) error {
 	return accounts.Put(t.Tx, &a)
 }
 
-func (t Nouns) DeleteAccount(userID string) error { return accounts.Drop(t.Tx, t.Text(userID)) }
+func (t Tx) DeleteAccount(userID string) error { return accounts.Drop(t.Tx, t.Text(userID)) }
 
 // FindAccount finds an account by user id, or else by address, ignoring case and the form
 // of its domain. notFound: there is none.
-func FindAccount(tx Accounts, name string) (Account, error) {
+func FindAccount(tx Tx, name string) (Account, error) {
 	a, err := tx.Account(name)
 	if IsNotFound(err) {
 		a, err = accountByAddress(tx, name)
@@ -166,7 +158,7 @@ func FindAccount(tx Accounts, name string) (Account, error) {
 
 // accountByAddress finds an account by its address. An older one may have an address whose
 // domain is not in ASCII.
-func accountByAddress(tx Accounts, address string) (Account, error) {
+func accountByAddress(tx Tx, address string) (Account, error) {
 	a, err := tx.AccountByEmail(strings.ToLower(ASCIIAddress(address)))
 	if IsNotFound(err) {
 		a, err = tx.AccountByEmail(strings.ToLower(address))
@@ -196,7 +188,7 @@ func openAccount(tx Tx, m Member) (Account, error) {
 }
 
 // changeAccount applies change to an account and stores it unless change fails.
-func changeAccount(tx Accounts, userID string, change func(*Account) error) error {
+func changeAccount(tx Tx, userID string, change func(*Account) error) error {
 	a, err := tx.Account(userID)
 	if err != nil {
 		return err
@@ -263,7 +255,7 @@ func RemovePasskey(tx Tx, userID, id string) error {
 }
 
 // changePasskey calls change with the index of a passkey of an account.
-func changePasskey(tx Accounts, userID, id string, change func(a *Account, i int) error) error {
+func changePasskey(tx Tx, userID, id string, change func(a *Account, i int) error) error {
 	return changeAccount(tx, userID, func(a *Account) error {
 		i := a.passkey(id)
 		if i < 0 {
@@ -324,7 +316,7 @@ func CheckPassword(a Account, password string) error {
 // RenewPasswordHash replaces the hash of a password with another hash of the same
 // password. Sessions and sign-in links stay. If the account's hash is no longer
 // old, nothing changes.
-func RenewPasswordHash(tx Accounts, userID, old, renewed string) error {
+func RenewPasswordHash(tx Tx, userID, old, renewed string) error {
 	a, err := tx.Account(userID)
 	if err != nil || a.PasswordHash != old {
 		return err

@@ -49,8 +49,10 @@ func checkNumber(c *rows.Checker, kind string, number uint64) {
 	})
 }
 
+// LastAcknowledged returns when the endpoint last acknowledged; zero: never.
+//
 // LastAcknowledged returns when an endpoint last acknowledged; zero: never.
-func (t Nouns) LastAcknowledged(endpoint uint64) (at time.Time, err error) {
+func (t Tx) LastAcknowledged(endpoint uint64) (at time.Time, err error) {
 	a, err := findOrZero(lastAcknowledged, t, rows.Number(t.Text(""), endpoint))
 	if a.ms > 0 {
 		at = time.UnixMilli(int64(a.ms)).UTC()
@@ -58,6 +60,6 @@ func (t Nouns) LastAcknowledged(endpoint uint64) (at time.Time, err error) {
 	return at, err
 }
 
-func (t Nouns) PutLastAcknowledged(endpoint uint64, at time.Time) error {
+func (t Tx) PutLastAcknowledged(endpoint uint64, at time.Time) error {
 	return lastAcknowledged.Put(t.Tx, &acknowledged{number: endpoint, ms: uint64(at.UnixMilli())})
 }

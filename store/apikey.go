@@ -46,21 +46,6 @@ type APIKey struct {
 	RevokedAt  time.Time // zero: not revoked
 }
 
-// APIKeys store the API keys of all orgs.
-type APIKeys interface {
-	APIKey(id string) (APIKey, error)
-	// APIKeys lists up to limit keys of an org in order of id, after the given
-	// id; an empty id starts at the first.
-	APIKeys(orgID, after string, limit int) ([]APIKey, error)
-	// PutAPIKey adds or replaces a key. A key's org never changes.
-	PutAPIKey(APIKey) error
-	// DeleteAPIKey deletes a key and its use.
-	DeleteAPIKey(id string) error
-	// KeyUse returns the zero value for a key that was never used.
-	KeyUse(id string) (KeyUse, error)
-	PutKeyUse(id string, u KeyUse) error
-}
-
 var apiKeys = rows.Define(&rows.Table[APIKey]{
 	Kind: rows.Kind{Name: "apiKeys", Noun: "API key"},
 	Key:  func(dst []byte, k *APIKey) []byte { return append(dst, k.ID...) },
@@ -83,18 +68,22 @@ var apiKeys = rows.Define(&rows.Table[APIKey]{
 	}},
 })
 
-func (t Nouns) APIKey(id string) (APIKey, error) { return find(apiKeys, t, t.Text(id)) }
+func (t Tx) APIKey(id string) (APIKey, error) { return find(apiKeys, t, t.Text(id)) }
 
-func (t Nouns) APIKeys(orgID, after string, limit int) ([]APIKey, error) {
+// APIKeys lists up to limit keys of an org in order of id, after the given
+// id; an empty id starts at the first.
+func (t Tx) APIKeys(orgID, after string, limit int) ([]APIKey, error) {
 	return list(apiKeys, t, 0, rows.Below(orgID, after), limit)
 }
 
-func (t Nouns) PutAPIKey(k APIKey) error {
+// PutAPIKey adds or replaces a key. A key's org never changes.
+func (t Tx) PutAPIKey(k APIKey) error {
 	t.Changed().Touched = true
 	return apiKeys.Put(t.Tx, &k)
 }
 
-func (t Nouns) DeleteAPIKey(id string) error {
+// DeleteAPIKey deletes a key and its use.
+func (t Tx) DeleteAPIKey(id string) error {
 	if _, err := t.APIKey(id); err != nil {
 		return err
 	}
@@ -131,12 +120,13 @@ var keyUse = rows.Define(&rows.Table[usedKey]{
 	},
 })
 
-func (t Nouns) KeyUse(id string) (KeyUse, error) {
+// KeyUse returns the zero value for a key that was never used.
+func (t Tx) KeyUse(id string) (KeyUse, error) {
 	u, err := findOrZero(keyUse, t, t.Text(id))
 	return u.KeyUse, err
 }
 
-func (t Nouns) PutKeyUse(id string, u KeyUse) error { return keyUse.Put(t.Tx, &usedKey{id, u}) }
+func (t Tx) PutKeyUse(id string, u KeyUse) error { return keyUse.Put(t.Tx, &usedKey{id, u}) }
 
 // Add merges more use of the same key.
 func (u *KeyUse) Add(more KeyUse) {
@@ -146,7 +136,7 @@ func (u *KeyUse) Add(more KeyUse) {
 }
 
 // AddKeyUse merges use into the record of a key, unless the key was dropped meanwhile.
-func AddKeyUse(tx APIKeys, id string, more KeyUse) error {
+func AddKeyUse(tx Tx, id string, more KeyUse) error {
 	if _, err := tx.APIKey(id); err != nil {
 		return unlessNotFound(err)
 	}
@@ -189,7 +179,7 @@ func CreateKey(tx Tx, actorID string, k APIKey) (_ APIKey, secret string, err er
 	return k, secret, auditBy(tx.PutAPIKey(k), tx, actorID, k.OrgID, "apiKey.created", k.ID)
 }
 
-func checkCreator(tx Members, k APIKey) error {
+func checkCreator(tx Tx, k APIKey) error {
 	creator, err := tx.Member(k.OrgID, k.CreatedBy)
 	if IsNotFound(err) || err == nil && !creator.Manages() {
 		return Invalid("createdBy", "%q is no owner or admin of the org; a key works while the one who made it is", k.CreatedBy)
@@ -266,7 +256,7 @@ func revokeCreated(tx Tx, actorID, orgID, userID string) error {
 }
 
 // FindKey finds a key of an org. notFound: the org has no such key.
-func FindKey(tx APIKeys, orgID, keyID string) (APIKey, error) {
+func FindKey(tx Tx, orgID, keyID string) (APIKey, error) {
 	k, err := tx.APIKey(keyID)
 	if err == nil && k.OrgID != orgID || IsNotFound(err) {
 		return APIKey{}, Errorf(CodeNotFound, "The org has no such API key.")

@@ -19,21 +19,6 @@ type AuditEntry struct {
 	CreatedAt time.Time
 }
 
-// AuditLog stores each org's audit log in order of position.
-type AuditLog interface {
-	// AppendAudit adds an entry, positioned as by AppendMember.
-	AppendAudit(AuditEntry) (AuditEntry, error)
-	// AuditPage reads up to limit entries after a cursor and appends the items to
-	// dst.
-	AuditPage(orgID string, after Cursor, limit int, dst []byte) (Page, error)
-	// AuditPageBefore reads up to limit entries before a cursor, latest first,
-	// and appends the items to dst. The zero Cursor starts at the latest.
-	AuditPageBefore(orgID string, before Cursor, limit int, dst []byte) (Page, error)
-	// DropAuditLog drops up to limit entries of a removed org, oldest first, and
-	// returns how many it dropped.
-	DropAuditLog(orgID string, limit int) (int, error)
-}
-
 // auditItem is an entry of an audit log as it is kept: at its position, as a page sends it.
 type auditItem struct {
 	orgID string
@@ -61,7 +46,8 @@ func completeAuditItem(key []byte, a *auditItem) {
 
 var auditLog = orgList{&auditItems.Kind, rows.ByKey}
 
-func (t Nouns) AppendAudit(e AuditEntry) (AuditEntry, error) {
+// AppendAudit adds an entry, positioned as by AppendMember.
+func (t Tx) AppendAudit(e AuditEntry) (AuditEntry, error) {
 	if err := t.place(auditLog, e.OrgID, PrefixAudit, Cursor{}, &e.ID, &e.CreatedAt); err != nil {
 		return AuditEntry{}, err
 	}
@@ -69,15 +55,21 @@ func (t Nouns) AppendAudit(e AuditEntry) (AuditEntry, error) {
 	return e, auditItems.Insert(t.Tx, &auditItem{e.OrgID, CursorOf(e.CreatedAt, e.ID), item})
 }
 
-func (t Nouns) AuditPage(orgID string, at Cursor, limit int, dst []byte) (Page, error) {
+// AuditPage reads up to limit entries after a cursor and appends the items to
+// dst.
+func (t Tx) AuditPage(orgID string, at Cursor, limit int, dst []byte) (Page, error) {
 	return t.page(auditLog, orgID, rows.Range{Bounds: after(orgID, at), Limit: limit}, dst)
 }
 
-func (t Nouns) AuditPageBefore(orgID string, at Cursor, limit int, dst []byte) (Page, error) {
+// AuditPageBefore reads up to limit entries before a cursor, latest first,
+// and appends the items to dst. The zero Cursor starts at the latest.
+func (t Tx) AuditPageBefore(orgID string, at Cursor, limit int, dst []byte) (Page, error) {
 	return t.page(auditLog, orgID, rows.Range{Bounds: before(orgID, at), Back: true, Limit: limit}, dst)
 }
 
-func (t Nouns) DropAuditLog(orgID string, limit int) (int, error) {
+// DropAuditLog drops up to limit entries of a removed org, oldest first, and
+// returns how many it dropped.
+func (t Tx) DropAuditLog(orgID string, limit int) (int, error) {
 	n, err := auditItems.DropFirst(t.Tx, rows.Below(orgID, ""), limit)
 	return n, stored(err)
 }
@@ -147,7 +139,7 @@ const operatorLog = ""
 
 // OperatorLogPage reads up to limit entries of the operator's log after a cursor
 // and appends the items to dst.
-func OperatorLogPage(tx AuditLog, after Cursor, limit int, dst []byte) (Page, error) {
+func OperatorLogPage(tx Tx, after Cursor, limit int, dst []byte) (Page, error) {
 	return tx.AuditPage(operatorLog, after, limit, dst)
 }
 

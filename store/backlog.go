@@ -48,7 +48,7 @@ type Backlog struct {
 }
 
 // Backlog is for engines: it costs a seek per endpoint, and a step per delivery counted.
-func (t Nouns) Backlog(ctx context.Context) (b Backlog, err error) {
+func (t Tx) Backlog(ctx context.Context) (b Backlog, err error) {
 	err = t.eachWaiting(ctx, func(some []Busy) (bool, error) {
 		for _, e := range some {
 			if e.Disabled() {

@@ -35,14 +35,6 @@ func (s CertificateStatus) Overdue(now time.Time) bool {
 	return now.After(begin.Add(s.NotAfter.Sub(begin) / 2))
 }
 
-// Certificates store keys and certificates by name, as PEM: the local CA, the
-// server's own certificate, an ACME account.
-type Certificates interface {
-	// Certificate returns the PEM stored under name, or notFound.
-	Certificate(name string) ([]byte, error)
-	PutCertificate(name string, pem []byte) error
-}
-
 // certificate is PEM with its name. As its only field it is sealed as a whole.
 type certificate struct{ name, pem string }
 
@@ -58,7 +50,8 @@ var certificates = rows.Define(&rows.Table[certificate]{
 	Secrets:  func(p *certificate) []rows.Secret { return []rows.Secret{{Text: &p.pem}} },
 })
 
-func (t Nouns) Certificate(name string) ([]byte, error) {
+// Certificate returns the PEM stored under name, or notFound.
+func (t Tx) Certificate(name string) ([]byte, error) {
 	p, err := find(certificates, t, t.Text(name))
 	if err != nil {
 		return nil, err
@@ -66,6 +59,6 @@ func (t Nouns) Certificate(name string) ([]byte, error) {
 	return []byte(p.pem), nil
 }
 
-func (t Nouns) PutCertificate(name string, pem []byte) error {
+func (t Tx) PutCertificate(name string, pem []byte) error {
 	return certificates.Put(t.Tx, &certificate{name, string(pem)})
 }

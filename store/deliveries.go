@@ -169,7 +169,7 @@ func ReadDelivery(key, value []byte) (d Delivery, body []byte, err error) {
 }
 
 // deliveryValue reads the stored value of a delivery. notFound: there is none.
-func (t Nouns) deliveryValue(id string) ([]byte, error) {
+func (t Tx) deliveryValue(id string) ([]byte, error) {
 	value, err := t.Get(&deliveries.Kind, t.Text(id))
 	if err == nil && value == nil {
 		err = rows.ErrNone
@@ -177,7 +177,7 @@ func (t Nouns) deliveryValue(id string) ([]byte, error) {
 	return value, missing(deliveries, err)
 }
 
-func (t Nouns) Delivery(id string) (Delivery, error) {
+func (t Tx) Delivery(id string) (Delivery, error) {
 	value, err := t.deliveryValue(id)
 	if err != nil {
 		return Delivery{}, err
@@ -186,14 +186,15 @@ func (t Nouns) Delivery(id string) (Delivery, error) {
 	return d, err
 }
 
-func (t Nouns) insertDelivery(r *deliveryRow) error {
+func (t Tx) insertDelivery(r *deliveryRow) error {
 	if r.State.Waiting() {
 		t.Changed().Due(r.EndpointNumber, r.DueAt)
 	}
 	return deliveries.Insert(t.Tx, r)
 }
 
-func (t Nouns) PutDelivery(d Delivery) error {
+// PutDelivery changes what attempts and replays change of a delivery.
+func (t Tx) PutDelivery(d Delivery) error {
 	was, err := t.deliveryValue(d.ID)
 	if err != nil {
 		return err
@@ -210,7 +211,9 @@ func (t Nouns) PutDelivery(d Delivery) error {
 	return stored(deliveries.Replace(t.Tx, r, was))
 }
 
-func (t Nouns) DeleteDelivery(id string) error {
+// DeleteDelivery deletes a delivery, and with an event's last delivery the
+// event.
+func (t Tx) DeleteDelivery(id string) error {
 	was, err := t.deliveryValue(id)
 	if err != nil {
 		return err
@@ -226,9 +229,11 @@ func (t Nouns) DeleteDelivery(id string) error {
 	return t.dropEvent(d.EventID)
 }
 
+// ReadToDelete reads ahead what deleting some deliveries reads, of all of them at once.
+//
 // ReadToDelete reads ahead what deleting some deliveries reads, of all of them at once:
 // their events, and the other deliveries of those.
-func (t Nouns) ReadToDelete(ids []string) error {
+func (t Tx) ReadToDelete(ids []string) error {
 	var ofEvents, others [][]byte
 	err := t.Gets(&deliveries.Kind, keysOf(ids), func(i int, value []byte) error {
 		d, body, err := ReadDelivery([]byte(ids[i]), value)
@@ -259,7 +264,7 @@ func keysOf(ids []string) [][]byte {
 }
 
 // readDeliveries reads those of a range, until limit; more: there are more of them.
-func (t Nouns) readDeliveries(scan func(fn func(rows.Item) bool) error, limit int) (page []Delivery, more bool, err error) {
+func (t Tx) readDeliveries(scan func(fn func(rows.Item) bool) error, limit int) (page []Delivery, more bool, err error) {
 	var key []byte
 	failed := scan(func(item rows.Item) bool {
 		if more = len(page) == limit; more {
@@ -281,7 +286,10 @@ func (t Nouns) readDeliveries(scan func(fn func(rows.Item) bool) error, limit in
 	return page, more, nil
 }
 
-func (t Nouns) DeliveryPage(endpoint uint64, list DeliveryList, after Cursor, limit int) (page []Delivery, more bool, err error) {
+// DeliveryPage reads up to limit deliveries of an endpoint's list after a
+// position, in the list's order, and reports whether more follow. The zero
+// Cursor starts at the first.
+func (t Tx) DeliveryPage(endpoint uint64, list DeliveryList, after Cursor, limit int) (page []Delivery, more bool, err error) {
 	r := listOf(endpoint, list)
 	switch {
 	case list != ListWaiting:
@@ -296,9 +304,13 @@ func (t Nouns) DeliveryPage(endpoint uint64, list DeliveryList, after Cursor, li
 	return t.readDeliveries(func(fn func(rows.Item) bool) error { return t.Scan(&deliveries.Kind, r, fn) }, limit)
 }
 
+// LatestDeliveries reads up to limit deliveries of some endpoints that are in some
+// lists, newest first by [Delivery.Latest], before a position. The zero Cursor starts
+// at the newest. Lists are of DeliveryLists, or ListAttempted in place of ListWaiting.
+//
 // LatestDeliveries merges the lists. Those that wait are in two parts: the one by due time
 // has those that were not attempted where they are looked for.
-func (t Nouns) LatestDeliveries(endpoints []uint64, lists []DeliveryList, before Cursor, limit int) ([]Delivery, error) {
+func (t Tx) LatestDeliveries(endpoints []uint64, lists []DeliveryList, before Cursor, limit int) ([]Delivery, error) {
 	var ranges []rows.Range
 	for _, endpoint := range endpoints {
 		for _, list := range lists {
@@ -322,13 +334,14 @@ func (t Nouns) LatestDeliveries(endpoints []uint64, lists []DeliveryList, before
 	return page, err
 }
 
-func (t Nouns) CountWaiting(e Endpoint, most int) (w Waiting, err error) {
+// CountWaiting counts the deliveries waiting for an endpoint, up to most.
+func (t Tx) CountWaiting(e Endpoint, most int) (w Waiting, err error) {
 	err = t.countWaiting(&w, []Busy{{Endpoint: e}}, most)
 	return w, err
 }
 
 // countWaiting adds what waits for some endpoints to w, up to most.
-func (t Nouns) countWaiting(w *Waiting, some []Busy, most int) error {
+func (t Tx) countWaiting(w *Waiting, some []Busy, most int) error {
 	ranges := make([]rows.Range, 0, 2*len(some))
 	for i := range some {
 		due := listOf(some[i].Number, ListWaiting)
@@ -350,7 +363,7 @@ const endpointsAtOnce = 1000
 
 // eachNumbers calls fn with some numbers at a time that the keys of an index are, or of
 // rows, until it returns false.
-func (t Nouns) eachNumbers(k *rows.Kind, index int, fn func(numbers []uint64) (more bool, err error)) error {
+func (t Tx) eachNumbers(k *rows.Kind, index int, fn func(numbers []uint64) (more bool, err error)) error {
 	r := rows.Range{Index: index, Limit: endpointsAtOnce}
 	for {
 		var numbers []uint64
@@ -369,7 +382,7 @@ func (t Nouns) eachNumbers(k *rows.Kind, index int, fn func(numbers []uint64) (m
 }
 
 // idsOf adds the ids of up to limit deliveries in some ranges to others.
-func (t Nouns) idsOf(ids []string, ranges []rows.Range, limit int) ([]string, error) {
+func (t Tx) idsOf(ids []string, ranges []rows.Range, limit int) ([]string, error) {
 	err := t.Ranges(&deliveries.Kind, ranges, limit-len(ids), func(_ int, item rows.Item) bool {
 		ids = append(ids, string(item.Key[placeSize:]))
 		return true
@@ -377,9 +390,12 @@ func (t Nouns) idsOf(ids []string, ranges []rows.Range, limit int) ([]string, er
 	return ids, err
 }
 
+// FinishedBefore returns the ids of up to limit deliveries, of any
+// endpoint, that were acknowledged or failed before a time.
+//
 // FinishedBefore reads the start of each endpoint's two finished lists, also of removed
 // ones.
-func (t Nouns) FinishedBefore(before time.Time, limit int) (ids []string, err error) {
+func (t Tx) FinishedBefore(before time.Time, limit int) (ids []string, err error) {
 	oldest := func(numbers []uint64) (bool, error) {
 		var ranges []rows.Range
 		for _, number := range numbers {
@@ -402,8 +418,11 @@ func oldestOf(endpoint uint64, list DeliveryList, before time.Time) rows.Range {
 	return r
 }
 
+// HeldBefore returns the ids of up to limit deliveries that disabled endpoints
+// have held since before a time, see [Endpoint.HeldSince].
+//
 // HeldBefore reads the start of each disabled endpoint's waiting list.
-func (t Nouns) HeldBefore(before time.Time, limit int) (ids []string, err error) {
+func (t Tx) HeldBefore(before time.Time, limit int) (ids []string, err error) {
 	err = t.eachWaiting(context.Background(), func(found []Busy) (bool, error) {
 		var ranges []rows.Range
 		for _, b := range found {
@@ -427,7 +446,7 @@ type Busy struct {
 
 // EachWaiting calls fn for each endpoint that deliveries wait for, in order of number.
 // Removed ones are left out.
-func (t Nouns) EachWaiting(ctx context.Context, fn func(Busy)) error {
+func (t Tx) EachWaiting(ctx context.Context, fn func(Busy)) error {
 	return t.eachWaiting(ctx, func(some []Busy) (bool, error) {
 		for _, b := range some {
 			fn(b)
@@ -436,7 +455,7 @@ func (t Nouns) EachWaiting(ctx context.Context, fn func(Busy)) error {
 	})
 }
 
-func (t Nouns) eachWaiting(ctx context.Context, fn func([]Busy) (more bool, err error)) error {
+func (t Tx) eachWaiting(ctx context.Context, fn func([]Busy) (more bool, err error)) error {
 	return t.eachNumbers(&endpoints.Kind, endpointNumbers, func(numbers []uint64) (bool, error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -476,7 +495,7 @@ func (t Nouns) eachWaiting(ctx context.Context, fn func([]Busy) (more bool, err 
 
 // WalkWaiting offers the positions of deliveries that wait for an endpoint, earliest first,
 // until offer returns false. That of a disabled or removed endpoint offers none.
-func (t Nouns) WalkWaiting(endpoint uint64, offer func(Cursor) bool) (Endpoint, error) {
+func (t Tx) WalkWaiting(endpoint uint64, offer func(Cursor) bool) (Endpoint, error) {
 	e, err := t.EndpointByNumber(endpoint)
 	if err != nil || e.Disabled() {
 		return e, unlessNotFound(err)
@@ -487,7 +506,7 @@ func (t Nouns) WalkWaiting(endpoint uint64, offer func(Cursor) bool) (Endpoint, 
 }
 
 // LoadClaims loads deliveries that were offered, with their bodies, in their order.
-func (t Nouns) LoadClaims(at []Cursor) ([]Claim, error) {
+func (t Tx) LoadClaims(at []Cursor) ([]Claim, error) {
 	claims := make([]Claim, 0, len(at))
 	for _, at := range at {
 		value, err := t.deliveryValue(at.ID)
@@ -512,7 +531,7 @@ func (t Nouns) LoadClaims(at []Cursor) ([]Claim, error) {
 
 // firstDue returns when the earliest delivery that waits for an endpoint is due, if there
 // is one.
-func (t Nouns) firstDue(endpoint uint64) (at time.Time, waits bool, err error) {
+func (t Tx) firstDue(endpoint uint64) (at time.Time, waits bool, err error) {
 	r := listOf(endpoint, ListWaiting)
 	r.Limit = 1
 	err = t.Scan(&deliveries.Kind, r, func(item rows.Item) bool {

@@ -47,42 +47,6 @@ type Delivery struct {
 	History        []Attempt // the latest MaxHistory of all attempts, oldest first
 }
 
-// Deliveries store events and their deliveries. Each delivery is in one of its
-// endpoint's lists, at its [Delivery.Position]; the waiting list is the due
-// queue.
-type Deliveries interface {
-	// AddEvent adds an event and its deliveries, whose ids the event lists.
-	AddEvent(Event, []Delivery) error
-	Event(id string) (Event, error)
-	Delivery(id string) (Delivery, error)
-	// PutDelivery changes what attempts and replays change of a delivery.
-	PutDelivery(Delivery) error
-	// DeleteDelivery deletes a delivery, and with an event's last delivery the
-	// event.
-	DeleteDelivery(id string) error
-	// ReadToDelete reads ahead what deleting some deliveries reads, of all of them at once.
-	ReadToDelete(ids []string) error
-	// DeliveryPage reads up to limit deliveries of an endpoint's list after a
-	// position, in the list's order, and reports whether more follow. The zero
-	// Cursor starts at the first.
-	DeliveryPage(endpoint uint64, list DeliveryList, after Cursor, limit int) (page []Delivery, more bool, err error)
-	// LatestDeliveries reads up to limit deliveries of some endpoints that are in some
-	// lists, newest first by [Delivery.Latest], before a position. The zero Cursor starts
-	// at the newest. Lists are of DeliveryLists, or ListAttempted in place of ListWaiting.
-	LatestDeliveries(endpoints []uint64, lists []DeliveryList, before Cursor, limit int) ([]Delivery, error)
-	// CountWaiting counts the deliveries waiting for an endpoint, up to most.
-	CountWaiting(e Endpoint, most int) (Waiting, error)
-	// FinishedBefore returns the ids of up to limit deliveries, of any
-	// endpoint, that were acknowledged or failed before a time.
-	FinishedBefore(t time.Time, limit int) ([]string, error)
-	// HeldBefore returns the ids of up to limit deliveries that disabled endpoints
-	// have held since before a time, see [Endpoint.HeldSince].
-	HeldBefore(t time.Time, limit int) ([]string, error)
-	// LastAcknowledged returns when the endpoint last acknowledged; zero: never.
-	LastAcknowledged(endpoint uint64) (time.Time, error)
-	PutLastAcknowledged(endpoint uint64, at time.Time) error
-}
-
 // StateAt returns the state as shown, which depends on the delivery's endpoint.
 func (d *Delivery) StateAt(e *Endpoint) DeliveryState {
 	if d.State.Waiting() && e.Disabled() {

@@ -15,7 +15,7 @@ type DeliveryWalk struct {
 
 // WalkDeliveries begins a walk. notFound: the filter names an endpoint that the org does
 // not have.
-func WalkDeliveries(tx Endpoints, orgID string, f DeliveryFilter) (w DeliveryWalk, err error) {
+func WalkDeliveries(tx Tx, orgID string, f DeliveryFilter) (w DeliveryWalk, err error) {
 	w = DeliveryWalk{Filter: f, OrgID: orgID}
 	if f.Endpoint == "" {
 		w.Endpoints, err = tx.Endpoints(orgID)

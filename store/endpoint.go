@@ -38,28 +38,6 @@ const (
 	maxDisabledReason = 1000 // characters
 )
 
-// Endpoints store each org's webhook endpoints.
-type Endpoints interface {
-	// HTTPOnLoopback reports whether an endpoint may have an http:// URL of this
-	// machine, as the engine was told: only a server with a test clock says so.
-	HTTPOnLoopback() bool
-	Endpoint(orgID, id string) (Endpoint, error)
-	// Endpoints lists the org's endpoints in order of id.
-	Endpoints(orgID string) ([]Endpoint, error)
-	// AddEndpoint adds an endpoint and assigns its number.
-	AddEndpoint(Endpoint) (Endpoint, error)
-	PutEndpoint(Endpoint) error
-	// DeleteEndpoint removes an endpoint and lists its number among the removed
-	// ones, whose remaining deliveries are never due.
-	DeleteEndpoint(Endpoint) error
-	// RemovedEndpoints lists up to limit numbers of removed endpoints that are
-	// not yet forgotten, in ascending order.
-	RemovedEndpoints(limit int) ([]uint64, error)
-	// ForgetEndpoint drops what is left of a removed endpoint that has no
-	// deliveries.
-	ForgetEndpoint(number uint64) error
-}
-
 var endpoints = rows.Define(&rows.Table[Endpoint]{
 	Kind: rows.Kind{Name: "endpoints", Noun: "webhook endpoint", Numbers: true, Owner: ownerOfEndpoint, Owners: rows.OfOrg},
 	Key:  func(dst []byte, e *Endpoint) []byte { return rows.Pair(dst, e.OrgID, e.ID) },
@@ -122,26 +100,26 @@ var removedEndpoints = rows.Define(&rows.Table[uint64]{
 })
 
 // Endpoint is what every outcome reads, often of the same one.
-func (t Nouns) Endpoint(orgID, id string) (Endpoint, error) {
+func (t Tx) Endpoint(orgID, id string) (Endpoint, error) {
 	e, err := endpoints.FindAgain(t.Tx, t.Pair(orgID, id))
 	return e, missing(endpoints, err)
 }
 
 // EndpointByNumber is for engines, which know the numbers of endpoints.
-func (t Nouns) EndpointByNumber(number uint64) (Endpoint, error) {
+func (t Tx) EndpointByNumber(number uint64) (Endpoint, error) {
 	e, err := endpoints.FindBy(t.Tx, endpointNumbers, rows.Number(nil, number))
 	return e, missing(endpoints, err)
 }
 
 // SealedEndpoint is EndpointByNumber for callers that need no secret, so that one secret
 // that can't be opened doesn't block them from the other endpoints.
-func (t Nouns) SealedEndpoint(number uint64) (Endpoint, error) {
+func (t Tx) SealedEndpoint(number uint64) (Endpoint, error) {
 	e, err := endpoints.ReadBy(t.Tx, endpointNumbers, rows.Number(nil, number))
 	return e, missing(endpoints, err)
 }
 
 // OpenEndpoint reads what an engine found under a key.
-func (t Nouns) OpenEndpoint(key, value []byte) (Endpoint, error) {
+func (t Tx) OpenEndpoint(key, value []byte) (Endpoint, error) {
 	e, err := endpoints.Open(t.Tx, key, value)
 	return e, stored(err)
 }
@@ -154,23 +132,25 @@ func ReadEndpoint(key, value []byte) (Endpoint, error) {
 
 // IsDisabled reads from a stored endpoint only whether it is disabled, for callers that go
 // through all endpoints.
-func (t Nouns) IsDisabled(value []byte) (bool, error) {
+func (t Tx) IsDisabled(value []byte) (bool, error) {
 	e, err := endpoints.ReadHead(t.Tx, value)
 	return e.Disabled(), stored(err)
 }
 
-func (t Nouns) Endpoints(orgID string) ([]Endpoint, error) {
+// Endpoints lists the org's endpoints in order of id.
+func (t Tx) Endpoints(orgID string) ([]Endpoint, error) {
 	return list(endpoints, t, rows.ByKey, rows.Below(orgID, ""), unlimited)
 }
 
-func (t Nouns) AddEndpoint(e Endpoint) (_ Endpoint, err error) {
+// AddEndpoint adds an endpoint and assigns its number.
+func (t Tx) AddEndpoint(e Endpoint) (_ Endpoint, err error) {
 	if e.Number, err = t.Next(&endpoints.Kind); err != nil {
 		return Endpoint{}, err
 	}
 	return e, endpoints.Put(t.Tx, &e)
 }
 
-func (t Nouns) PutEndpoint(e Endpoint) error {
+func (t Tx) PutEndpoint(e Endpoint) error {
 	if err := endpoints.Put(t.Tx, &e); err != nil || e.Disabled() {
 		return err
 	}
@@ -181,18 +161,24 @@ func (t Nouns) PutEndpoint(e Endpoint) error {
 	return err
 }
 
-func (t Nouns) DeleteEndpoint(e Endpoint) error {
+// DeleteEndpoint removes an endpoint and lists its number among the removed
+// ones, whose remaining deliveries are never due.
+func (t Tx) DeleteEndpoint(e Endpoint) error {
 	if err := endpoints.Drop(t.Tx, t.Pair(e.OrgID, e.ID)); err != nil {
 		return err
 	}
 	return removedEndpoints.Put(t.Tx, &e.Number)
 }
 
-func (t Nouns) RemovedEndpoints(limit int) ([]uint64, error) {
+// RemovedEndpoints lists up to limit numbers of removed endpoints that are
+// not yet forgotten, in ascending order.
+func (t Tx) RemovedEndpoints(limit int) ([]uint64, error) {
 	return list(removedEndpoints, t, rows.ByKey, rows.Bounds{}, limit)
 }
 
-func (t Nouns) ForgetEndpoint(number uint64) error {
+// ForgetEndpoint drops what is left of a removed endpoint that has no
+// deliveries.
+func (t Tx) ForgetEndpoint(number uint64) error {
 	if err := removedEndpoints.Drop(t.Tx, rows.Number(nil, number)); err != nil {
 		return err
 	}
@@ -343,7 +329,7 @@ func RemoveEndpoint(tx Tx, actorID, orgID, id string) error {
 
 // WithSameURL returns the ids of the org's other endpoints with e's URL, however that is
 // written. It receives events that both select twice.
-func WithSameURL(tx Endpoints, e Endpoint) (ids []string, err error) {
+func WithSameURL(tx Tx, e Endpoint) (ids []string, err error) {
 	endpoints, err := tx.Endpoints(e.OrgID)
 	for _, o := range endpoints {
 		if o.ID != e.ID && sameURL(o.URL, e.URL) {
@@ -361,7 +347,7 @@ func sameURL(a, b string) bool {
 
 // FindEndpoint finds an endpoint of an org. notFound: the org has no such
 // endpoint.
-func FindEndpoint(tx Endpoints, orgID, id string) (Endpoint, error) {
+func FindEndpoint(tx Tx, orgID, id string) (Endpoint, error) {
 	e, err := tx.Endpoint(orgID, id)
 	if IsNotFound(err) {
 		return e, Errorf(CodeNotFound, "The org has no such webhook endpoint.")

@@ -63,9 +63,11 @@ func EventBody(value []byte) ([]byte, error) {
 	return e.Body, stored(c.Err())
 }
 
+// AddEvent adds an event and its deliveries, whose ids the event lists.
+//
 // AddEvent keeps a short event in the row of its only delivery, which every attempt writes
 // again.
-func (t Nouns) AddEvent(e Event, list []Delivery) error {
+func (t Tx) AddEvent(e Event, list []Delivery) error {
 	if len(list) == 1 && canShare(&e, &list[0]) && len(e.Body) <= t.Rewritable() {
 		return t.insertDelivery(&deliveryRow{e.Body, list[0]})
 	}
@@ -95,7 +97,7 @@ func (d *Delivery) isFirst() bool {
 func (e *Event) names(deliveryID string) bool { return slices.Contains(e.Deliveries, deliveryID) }
 
 // Event finds an event in a row of its own, or in its delivery's.
-func (t Nouns) Event(id string) (Event, error) {
+func (t Tx) Event(id string) (Event, error) {
 	e, err := find(events, t, t.Text(id))
 	if !IsNotFound(err) {
 		return e, err
@@ -117,7 +119,7 @@ func (t Nouns) Event(id string) (Event, error) {
 }
 
 // dropEvent deletes an event if none of its deliveries is left.
-func (t Nouns) dropEvent(id string) error {
+func (t Tx) dropEvent(id string) error {
 	e, err := find(events, t, t.Text(id))
 	if err != nil {
 		return err
@@ -151,7 +153,7 @@ func FirstDelivery(eventID string) string {
 }
 
 // newEvent makes an event. Its data is a JSON object.
-func newEvent(tx Clock, orgID, eventType string, data []byte) Event {
+func newEvent(tx Tx, orgID, eventType string, data []byte) Event {
 	now := tx.Now()
 	body := append(make([]byte, 0, 64+len(eventType)+len(data)), '{')
 	body = appendString(body, "type", eventType)

@@ -42,15 +42,6 @@ type EventType struct {
 	CreatedAt   time.Time
 }
 
-// EventTypes store the event types that the operator registered.
-type EventTypes interface {
-	EventType(name string) (EventType, error)
-	// EventTypes lists the types in order of name.
-	EventTypes() ([]EventType, error)
-	PutEventType(EventType) error
-	DeleteEventType(name string) error
-}
-
 var eventTypes = rows.Define(&rows.Table[EventType]{
 	Kind: rows.Kind{Name: "eventTypes", Noun: "event type"},
 	Key:  func(dst []byte, e *EventType) []byte { return append(dst, e.Name...) },
@@ -62,18 +53,19 @@ var eventTypes = rows.Define(&rows.Table[EventType]{
 	},
 })
 
-func (t Nouns) EventType(name string) (EventType, error) { return find(eventTypes, t, t.Text(name)) }
+func (t Tx) EventType(name string) (EventType, error) { return find(eventTypes, t, t.Text(name)) }
 
-func (t Nouns) EventTypes() ([]EventType, error) {
+// EventTypes lists the types in order of name.
+func (t Tx) EventTypes() ([]EventType, error) {
 	return list(eventTypes, t, rows.ByKey, rows.Bounds{}, unlimited)
 }
 
-func (t Nouns) PutEventType(e EventType) error {
+func (t Tx) PutEventType(e EventType) error {
 	t.Changed().Retyped = true
 	return eventTypes.Put(t.Tx, &e)
 }
 
-func (t Nouns) DeleteEventType(name string) error {
+func (t Tx) DeleteEventType(name string) error {
 	t.Changed().Retyped = true
 	return eventTypes.Drop(t.Tx, t.Text(name))
 }
@@ -163,13 +155,13 @@ func RemoveEventType(tx Tx, name string) error {
 
 // OwnEventTypes lists the types that the operator registered, in order of name, without
 // those that are built in by now.
-func OwnEventTypes(tx EventTypes) ([]EventType, error) {
+func OwnEventTypes(tx Tx) ([]EventType, error) {
 	types, err := tx.EventTypes()
 	return slices.DeleteFunc(types, func(e EventType) bool { return IsBuiltInEventType(e.Name) }), err
 }
 
 // eventTypeNames lists the names of the types that the operator registered.
-func eventTypeNames(tx EventTypes) (names []string, err error) {
+func eventTypeNames(tx Tx) (names []string, err error) {
 	types, err := tx.EventTypes()
 	for _, t := range types {
 		names = append(names, t.Name)

@@ -52,22 +52,6 @@ type IdempotencyRecord struct {
 	Answer      Answer
 }
 
-// IdempotencyRecords store first answers for IdempotencyTTL.
-type IdempotencyRecords interface {
-	// IdempotencyRecord returns notFound once the record is as old as IdempotencyTTL.
-	IdempotencyRecord(orgID, key string) (IdempotencyRecord, error)
-	AddIdempotencyRecord(IdempotencyRecord) error
-	// ExpireIdempotencyRecords drops up to limit expired records, oldest first, or
-	// more if that costs no more. It returns how many, or about how many if they are
-	// thousands; 0 means that none is left that can be dropped now.
-	ExpireIdempotencyRecords(limit int) (int, error)
-	// IdempotencyKeys lists up to limit keys of an org in their order, expired ones too,
-	// after one, "" at first. It returns the last of them if there may be more.
-	IdempotencyKeys(orgID, after string, limit int) (keys []string, last string, err error)
-	// DeleteIdempotencyRecord deletes a record, if there is one.
-	DeleteIdempotencyRecord(orgID, key string) error
-}
-
 var idempotency = rows.Define(&rows.Table[IdempotencyRecord]{
 	Kind: rows.Kind{
 		Name: "idempotency", Noun: "idempotency record",
@@ -105,7 +89,8 @@ var idempotency = rows.Define(&rows.Table[IdempotencyRecord]{
 	},
 })
 
-func (t Nouns) IdempotencyRecord(orgID, key string) (IdempotencyRecord, error) {
+// IdempotencyRecord returns notFound once the record is as old as IdempotencyTTL.
+func (t Tx) IdempotencyRecord(orgID, key string) (IdempotencyRecord, error) {
 	r, err := idempotency.Find(t.Tx, t.Pair(orgID, key))
 	if err == rows.ErrNone || err == nil && !r.FirstUse.After(t.Now().Add(-IdempotencyTTL)) {
 		return IdempotencyRecord{}, Errorf(CodeNotFound, "The Idempotency-Key was not used.")
@@ -113,13 +98,18 @@ func (t Nouns) IdempotencyRecord(orgID, key string) (IdempotencyRecord, error) {
 	return r, stored(err)
 }
 
-func (t Nouns) AddIdempotencyRecord(r IdempotencyRecord) error { return idempotency.Put(t.Tx, &r) }
+func (t Tx) AddIdempotencyRecord(r IdempotencyRecord) error { return idempotency.Put(t.Tx, &r) }
 
-func (t Nouns) ExpireIdempotencyRecords(limit int) (int, error) {
+// ExpireIdempotencyRecords drops up to limit expired records, oldest first, or
+// more if that costs no more. It returns how many, or about how many if they are
+// thousands; 0 means that none is left that can be dropped now.
+func (t Tx) ExpireIdempotencyRecords(limit int) (int, error) {
 	return t.Expire(&idempotency.Kind, t.Now().Add(-IdempotencyTTL), limit)
 }
 
-func (t Nouns) IdempotencyKeys(orgID, after string, limit int) (keys []string, last string, err error) {
+// IdempotencyKeys lists up to limit keys of an org in their order, expired ones too,
+// after one, "" at first. It returns the last of them if there may be more.
+func (t Tx) IdempotencyKeys(orgID, after string, limit int) (keys []string, last string, err error) {
 	r := rows.Range{Index: rows.ByKey, Bounds: rows.Below(orgID, after), Limit: limit}
 	err = t.Scan(&idempotency.Kind, r, func(item rows.Item) bool {
 		keys = append(keys, string(item.Key[len(orgID)+1:]))
@@ -131,7 +121,8 @@ func (t Nouns) IdempotencyKeys(orgID, after string, limit int) (keys []string, l
 	return keys, last, stored(err)
 }
 
-func (t Nouns) DeleteIdempotencyRecord(orgID, key string) error {
+// DeleteIdempotencyRecord deletes a record, if there is one.
+func (t Tx) DeleteIdempotencyRecord(orgID, key string) error {
 	return idempotency.Drop(t.Tx, t.Pair(orgID, key))
 }
 
@@ -300,7 +291,7 @@ func keep(tx Tx, k IdempotencyKey, print Fingerprint, a Answer) error {
 }
 
 // removed reports whether the org that a key is about was deleted.
-func (k IdempotencyKey) removed(tx Orgs) (bool, error) {
+func (k IdempotencyKey) removed(tx Tx) (bool, error) {
 	return tx.OrgRemoved(k.org())
 }
 

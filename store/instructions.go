@@ -18,13 +18,6 @@ type Instructions struct {
 	UpdatedAt time.Time // zero when they were never set
 }
 
-// InstructionsTx stores each org's instructions.
-type InstructionsTx interface {
-	// Instructions returns the zero value when the org has set none.
-	Instructions(orgID string) (Instructions, error)
-	PutInstructions(orgID string, i Instructions) error
-}
-
 // orgInstructions are instructions with the org that they are of.
 type orgInstructions struct {
 	orgID string
@@ -42,12 +35,13 @@ var instructions = rows.Define(&rows.Table[orgInstructions]{
 	Complete: func(key []byte, i *orgInstructions) { i.orgID = string(key) },
 })
 
-func (t Nouns) Instructions(orgID string) (Instructions, error) {
+// Instructions returns the zero value when the org has set none.
+func (t Tx) Instructions(orgID string) (Instructions, error) {
 	i, err := findOrZero(instructions, t, t.Text(orgID))
 	return i.Instructions, err
 }
 
-func (t Nouns) PutInstructions(orgID string, i Instructions) error {
+func (t Tx) PutInstructions(orgID string, i Instructions) error {
 	return instructions.Put(t.Tx, &orgInstructions{orgID, i})
 }
 
@@ -74,7 +68,7 @@ func (i Instructions) Version() string {
 
 // CheckInstructions checks that the org's instructions still have one of the
 // versions that a client has seen. preconditionFailed: they don't.
-func CheckInstructions(tx InstructionsTx, orgID string, seen []string) error {
+func CheckInstructions(tx Tx, orgID string, seen []string) error {
 	i, err := tx.Instructions(orgID)
 	if err == nil && !slices.Contains(seen, i.Version()) {
 		err = errInstructionsChanged

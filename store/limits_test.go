@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // The figures in this file are written out: they are what people were told, and a
@@ -12,7 +14,7 @@ import (
 
 // fixedClock is a clock of which only the time counts.
 type fixedClock struct {
-	Clock
+	rows.Rows
 	now time.Time
 }
 
@@ -20,8 +22,9 @@ func (c fixedClock) Now() time.Time { return c.now }
 
 // Each bound is passed by what is as long as it allows, and by nothing longer.
 func TestBounds(t *testing.T) {
-	clock := fixedClock{now: time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)}
-	later := func(ms int) time.Time { return clock.now.Add(time.Duration(ms) * time.Millisecond) }
+	now := time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
+	clock := Tx{Tx: &rows.Tx{Rows: fixedClock{now: now}}}
+	later := func(ms int) time.Time { return now.Add(time.Duration(ms) * time.Millisecond) }
 	long := func(n int) string { return strings.Repeat("é", n) }
 	address := func(rest string) error {
 		_, err := endpointURL("https://"+rest, false)
@@ -40,11 +43,11 @@ func TestBounds(t *testing.T) {
 		"its host":                 {253, func(n int) error { return address(host(n) + "/") }},
 		"a filter's type":          {200, func(n int) error { return DeliveryFilter{Type: strings.Repeat("x", n)}.check() }},
 		"an instruction":           {64 << 10, func(n int) error { return checkLength("instructions", long(n), maxInstructions) }},
-		"who disabled an endpoint": {200, func(n int) error { return (&Endpoint{DisabledAt: clock.now, DisabledBy: long(n)}).checkDisabled() }},
-		"why":                      {1000, func(n int) error { return (&Endpoint{DisabledAt: clock.now, DisabledReason: long(n)}).checkDisabled() }},
+		"who disabled an endpoint": {200, func(n int) error { return (&Endpoint{DisabledAt: now, DisabledBy: long(n)}).checkDisabled() }},
+		"why":                      {1000, func(n int) error { return (&Endpoint{DisabledAt: now, DisabledReason: long(n)}).checkDisabled() }},
 		"a past that lies ahead":   {day, func(n int) error { return checkHappened(clock, "createdAt", later(n)) }},
 		"an old secret": {7 * day, func(n int) error {
-			return (&Endpoint{OldSecret: "x", OldSecretUntil: later(n)}).checkOldSecret(clock.now)
+			return (&Endpoint{OldSecret: "x", OldSecretUntil: later(n)}).checkOldSecret(now)
 		}},
 		"a portal link": {day / 24, func(n int) error {
 			return checkPortal("u", Portal{Role: RoleViewer}, time.Duration(n)*time.Millisecond)

@@ -45,7 +45,7 @@ type orgList struct {
 }
 
 // page appends what a range of an org's list has to dst.
-func (t Nouns) page(l orgList, orgID string, r rows.Range, dst []byte) (Page, error) {
+func (t Tx) page(l orgList, orgID string, r rows.Range, dst []byte) (Page, error) {
 	r.Index = l.index
 	j, err := t.Join(l.Kind, r, dst)
 	page := Page{Items: j.Bytes, Count: j.Count, More: j.More}
@@ -56,7 +56,7 @@ func (t Nouns) page(l orgList, orgID string, r rows.Range, dst []byte) (Page, er
 }
 
 // last returns the greatest position in a list; zero: it is empty.
-func (t Nouns) last(l orgList, orgID string) (Cursor, error) {
+func (t Tx) last(l orgList, orgID string) (Cursor, error) {
 	key, err := t.Last(l.Kind, l.index, rows.Part(nil, orgID))
 	if err != nil || key == nil {
 		return Cursor{}, stored(err)
@@ -68,7 +68,7 @@ func (t Nouns) last(l orgList, orgID string) (Cursor, error) {
 // follows every other that the list ever had, last too, even if the clock stepped back or
 // an import brought items of the future. A complete one is kept. conflict: another item
 // has it.
-func (t Nouns) place(l orgList, orgID, prefix string, last Cursor, id *string, createdAt *time.Time) error {
+func (t Tx) place(l orgList, orgID, prefix string, last Cursor, id *string, createdAt *time.Time) error {
 	at := Cursor{Ms: uint64(t.Now().UnixMilli()), ID: *id}
 	if at.ID == "" {
 		at.ID = t.NewID(prefix)
@@ -97,7 +97,7 @@ func (t Nouns) place(l orgList, orgID, prefix string, last Cursor, id *string, c
 }
 
 // unused returns conflict if an item of a list has a position.
-func (t Nouns) unused(l orgList, orgID string, at Cursor) error {
+func (t Tx) unused(l orgList, orgID string, at Cursor) error {
 	there, err := t.has(l, position(t.Text(""), orgID, at))
 	if there {
 		return Errorf(CodeConflict, "The list has an item %s of that time already.", at.ID)
@@ -106,7 +106,7 @@ func (t Nouns) unused(l orgList, orgID string, at Cursor) error {
 }
 
 // has reports whether a list has a key.
-func (t Nouns) has(l orgList, key []byte) (there bool, err error) {
+func (t Tx) has(l orgList, key []byte) (there bool, err error) {
 	if l.index == rows.ByKey {
 		value, err := t.Get(l.Kind, key)
 		return value != nil, err
@@ -121,7 +121,7 @@ func (t Nouns) has(l orgList, key []byte) (there bool, err error) {
 
 // NewestPosition returns the greatest position that any list of an org has, or that its
 // members' list ever had.
-func (t Nouns) NewestPosition(orgID string) (newest Cursor, err error) {
+func (t Tx) NewestPosition(orgID string) (newest Cursor, err error) {
 	newest, err = t.lastRemoved(orgID)
 	for _, l := range []orgList{memberList, auditLog} {
 		if err != nil {

@@ -34,18 +34,6 @@ const MailEndpointDisabled = "endpointDisabled"
 // expiresAt, and lastReason, which is empty when no failure is known.
 const MailCertificateExpiring = "certificateExpiring"
 
-// Mails store the mail waiting to be sent.
-type Mails interface {
-	// PutMail adds or replaces a mail.
-	PutMail(Mail) error
-	// Mail returns a mail, or notFound.
-	Mail(id string) (Mail, error)
-	DeleteMail(id string) error
-	// Mails lists up to limit mails after an id, oldest first; from the first
-	// when that is empty.
-	Mails(after string, limit int) ([]Mail, error)
-}
-
 var mails = rows.Define(&rows.Table[Mail]{
 	Kind: rows.Kind{Name: "mails", Noun: "mail"},
 	Key:  func(dst []byte, m *Mail) []byte { return append(dst, m.ID...) },
@@ -63,13 +51,17 @@ var mails = rows.Define(&rows.Table[Mail]{
 	Owner: func(m *Mail) rows.Owner { return rows.Owner{Org: m.OrgID} },
 })
 
-func (t Nouns) PutMail(m Mail) error { return mails.Put(t.Tx, &m) }
+// PutMail adds or replaces a mail.
+func (t Tx) PutMail(m Mail) error { return mails.Put(t.Tx, &m) }
 
-func (t Nouns) Mail(id string) (Mail, error) { return find(mails, t, t.Text(id)) }
+// Mail returns a mail, or notFound.
+func (t Tx) Mail(id string) (Mail, error) { return find(mails, t, t.Text(id)) }
 
-func (t Nouns) DeleteMail(id string) error { return mails.Drop(t.Tx, t.Text(id)) }
+func (t Tx) DeleteMail(id string) error { return mails.Drop(t.Tx, t.Text(id)) }
 
-func (t Nouns) Mails(after string, limit int) ([]Mail, error) {
+// Mails lists up to limit mails after an id, oldest first; from the first
+// when that is empty.
+func (t Tx) Mails(after string, limit int) ([]Mail, error) {
 	return list(mails, t, rows.ByKey, rows.After(after), limit)
 }
 

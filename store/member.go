@@ -29,30 +29,6 @@ const (
 	RoleMember = "member"
 )
 
-// Members store each org's members in order of position.
-type Members interface {
-	Member(orgID, userID string) (Member, error)
-	// AppendMember adds a member whose user has no membership in the org yet. A
-	// missing id or creation time is filled in, past all positions that the list
-	// ever had. conflict: another item has the time and id.
-	AppendMember(Member) (Member, error)
-	// PutMember replaces a member; its id and creation time never change.
-	PutMember(Member) error
-	DeleteMember(orgID, userID string) error
-	CountOwners(orgID string) (int, error)
-	// Managers lists the owners and admins in order of user id.
-	Managers(orgID string) ([]Member, error)
-	// VisibleOrgs lists the ids of the orgs in which a user is owner, admin or
-	// viewer, in order, without removed ones.
-	VisibleOrgs(userID string) ([]string, error)
-	// MemberPage reads up to limit members after a cursor and appends the items
-	// to dst.
-	MemberPage(orgID string, after Cursor, limit int, dst []byte) (Page, error)
-	// ListMembers reads up to limit complete members after a cursor; MemberPage has
-	// only the fields of the API. The page's Items are empty.
-	ListMembers(orgID string, after Cursor, limit int) (Page, []Member, error)
-}
-
 // Manages reports whether the member may manage keys and endpoints.
 func (m Member) Manages() bool { return m.Role == RoleOwner || m.Role == RoleAdmin }
 
@@ -260,7 +236,7 @@ func replace(text, with *string) {
 	}
 }
 
-func findMember(tx Members, orgID, userID string) (Member, error) {
+func findMember(tx Tx, orgID, userID string) (Member, error) {
 	m, err := tx.Member(orgID, userID)
 	if IsNotFound(err) {
 		return m, Errorf(CodeNotFound, "The org has no such member.")
@@ -286,14 +262,14 @@ func memberChanged(old, m Member) []byte {
 }
 
 // keepsAnOwner checks that the org keeps an owner when a member gets a role.
-func keepsAnOwner(tx Members, m Member, role string) error {
+func keepsAnOwner(tx Tx, m Member, role string) error {
 	if m.Role != RoleOwner || role == RoleOwner {
 		return nil
 	}
 	return hasOwners(tx, m.OrgID, 2)
 }
 
-func hasOwners(tx Members, orgID string, least int) error {
+func hasOwners(tx Tx, orgID string, least int) error {
 	owners, err := tx.CountOwners(orgID)
 	if err == nil && owners < least {
 		err = Errorf(CodeConflict, "An org keeps at least one owner.").Advise("Make another member an owner first.")

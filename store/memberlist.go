@@ -89,11 +89,14 @@ func (r *removedMember) sound() bool {
 	return bytes.HasPrefix(r.key, prefix) && len(r.key) >= len(prefix)+8
 }
 
-func (t Nouns) Member(orgID, userID string) (Member, error) {
+func (t Tx) Member(orgID, userID string) (Member, error) {
 	return find(members, t, t.Pair(orgID, userID))
 }
 
-func (t Nouns) AppendMember(m Member) (Member, error) {
+// AppendMember adds a member whose user has no membership in the org yet. A
+// missing id or creation time is filled in, past all positions that the list
+// ever had. conflict: another item has the time and id.
+func (t Tx) AppendMember(m Member) (Member, error) {
 	last, err := t.lastRemoved(m.OrgID)
 	if err == nil {
 		err = t.place(memberList, m.OrgID, PrefixMember, last, &m.ID, &m.CreatedAt)
@@ -107,7 +110,7 @@ func (t Nouns) AppendMember(m Member) (Member, error) {
 
 // lastRemoved returns the position of the last member that was removed; zero: others
 // follow it, or there is none.
-func (t Nouns) lastRemoved(orgID string) (Cursor, error) {
+func (t Tx) lastRemoved(orgID string) (Cursor, error) {
 	r, err := findOrZero(lastRemoved, t, t.Text(orgID))
 	switch {
 	case err != nil || r.key == nil:
@@ -118,12 +121,13 @@ func (t Nouns) lastRemoved(orgID string) (Cursor, error) {
 	return positionOf(orgID, r.key), nil
 }
 
-func (t Nouns) PutMember(m Member) error {
+// PutMember replaces a member; its id and creation time never change.
+func (t Tx) PutMember(m Member) error {
 	t.Changed().Touched = true
 	return members.Put(t.Tx, &m)
 }
 
-func (t Nouns) DeleteMember(orgID, userID string) error {
+func (t Tx) DeleteMember(orgID, userID string) error {
 	m, err := t.Member(orgID, userID)
 	if err != nil {
 		return err
@@ -143,7 +147,7 @@ func (t Nouns) DeleteMember(orgID, userID string) error {
 
 // keepLastRemoved keeps the position of a member who is about to be removed, if nobody in
 // the list follows.
-func (t Nouns) keepLastRemoved(m Member) error {
+func (t Tx) keepLastRemoved(m Member) error {
 	at := CursorOf(m.CreatedAt, m.ID)
 	last, err := t.last(memberList, m.OrgID)
 	if err != nil || last.Compare(at) > 0 {
@@ -155,7 +159,7 @@ func (t Nouns) keepLastRemoved(m Member) error {
 	return lastRemoved.Put(t.Tx, &removedMember{m.OrgID, position(nil, m.OrgID, at)})
 }
 
-func (t Nouns) CountOwners(orgID string) (n int, err error) {
+func (t Tx) CountOwners(orgID string) (n int, err error) {
 	err = t.Scan(&members.Kind, rows.Range{Index: managing, Bounds: rows.Below(orgID, "")}, func(item rows.Item) bool {
 		if string(item.Value) == RoleOwner {
 			n++
@@ -165,11 +169,14 @@ func (t Nouns) CountOwners(orgID string) (n int, err error) {
 	return n, stored(err)
 }
 
-func (t Nouns) Managers(orgID string) ([]Member, error) {
+// Managers lists the owners and admins in order of user id.
+func (t Tx) Managers(orgID string) ([]Member, error) {
 	return list(members, t, managing, rows.Below(orgID, ""), unlimited)
 }
 
-func (t Nouns) VisibleOrgs(userID string) (orgs []string, err error) {
+// VisibleOrgs lists the ids of the orgs in which a user is owner, admin or
+// viewer, in order, without removed ones.
+func (t Tx) VisibleOrgs(userID string) (orgs []string, err error) {
 	keys, err := rows.Keys(t.Tx, &members.Kind, rows.Range{Index: seeing, Bounds: rows.Below(userID, "")})
 	if err != nil {
 		return nil, stored(err)
@@ -190,11 +197,15 @@ func (t Nouns) VisibleOrgs(userID string) (orgs []string, err error) {
 	return orgs, stored(err)
 }
 
-func (t Nouns) MemberPage(orgID string, at Cursor, limit int, dst []byte) (Page, error) {
+// MemberPage reads up to limit members after a cursor and appends the items
+// to dst.
+func (t Tx) MemberPage(orgID string, at Cursor, limit int, dst []byte) (Page, error) {
 	return t.page(memberList, orgID, rows.Range{Bounds: after(orgID, at), Limit: limit}, dst)
 }
 
-func (t Nouns) ListMembers(orgID string, at Cursor, limit int) (page Page, list []Member, err error) {
+// ListMembers reads up to limit complete members after a cursor; MemberPage has
+// only the fields of the API. The page's Items are empty.
+func (t Tx) ListMembers(orgID string, at Cursor, limit int) (page Page, list []Member, err error) {
 	more := max(limit, limit+1) // one, if that is a number
 	list, err = members.List(t.Tx, rows.Range{Index: byPosition, Bounds: after(orgID, at), Limit: more})
 	if page.More = len(list) > limit; page.More {

@@ -6,12 +6,8 @@ import (
 	"teamdata/store/rows"
 )
 
-// Nouns are the records that are kept as rows, in a transaction. Each noun's table and
-// methods stand in its file.
-type Nouns struct{ *rows.Tx }
-
 // find reads a record. notFound: there is none.
-func find[T any](in *rows.Table[T], t Nouns, key []byte) (T, error) {
+func find[T any](in *rows.Table[T], t Tx, key []byte) (T, error) {
 	v, err := in.Find(t.Tx, key)
 	return v, missing(in, err)
 }
@@ -25,7 +21,7 @@ func missing[T any](in *rows.Table[T], err error) error {
 }
 
 // findOrZero reads a record, or the zero value where there is none.
-func findOrZero[T any](in *rows.Table[T], t Nouns, key []byte) (T, error) {
+func findOrZero[T any](in *rows.Table[T], t Tx, key []byte) (T, error) {
 	v, err := in.Find(t.Tx, key)
 	if err == rows.ErrNone {
 		return v, nil
@@ -34,7 +30,7 @@ func findOrZero[T any](in *rows.Table[T], t Nouns, key []byte) (T, error) {
 }
 
 // list reads up to limit records of a range.
-func list[T any](in *rows.Table[T], t Nouns, index int, b rows.Bounds, limit int) ([]T, error) {
+func list[T any](in *rows.Table[T], t Tx, index int, b rows.Bounds, limit int) ([]T, error) {
 	all, err := in.List(t.Tx, rows.Range{Index: index, Bounds: b, Limit: limit})
 	return all, stored(err)
 }

@@ -17,15 +17,6 @@ type OperatorToken struct {
 	ExpiresAt  time.Time // zero: never
 }
 
-// OperatorTokens store the tokens of the admin API.
-type OperatorTokens interface {
-	OperatorToken(id string) (OperatorToken, error)
-	// OperatorTokens lists the tokens in order of id.
-	OperatorTokens() ([]OperatorToken, error)
-	PutOperatorToken(OperatorToken) error
-	DeleteOperatorToken(id string) error
-}
-
 var operatorTokens = rows.Define(&rows.Table[OperatorToken]{
 	Kind: rows.Kind{Name: "operatorTokens", Noun: "operator token"},
 	Key:  func(dst []byte, o *OperatorToken) []byte { return append(dst, o.ID...) },
@@ -38,17 +29,18 @@ var operatorTokens = rows.Define(&rows.Table[OperatorToken]{
 	},
 })
 
-func (t Nouns) OperatorToken(id string) (OperatorToken, error) {
+func (t Tx) OperatorToken(id string) (OperatorToken, error) {
 	return find(operatorTokens, t, t.Text(id))
 }
 
-func (t Nouns) OperatorTokens() ([]OperatorToken, error) {
+// OperatorTokens lists the tokens in order of id.
+func (t Tx) OperatorTokens() ([]OperatorToken, error) {
 	return list(operatorTokens, t, rows.ByKey, rows.Bounds{}, unlimited)
 }
 
-func (t Nouns) PutOperatorToken(o OperatorToken) error { return operatorTokens.Put(t.Tx, &o) }
+func (t Tx) PutOperatorToken(o OperatorToken) error { return operatorTokens.Put(t.Tx, &o) }
 
-func (t Nouns) DeleteOperatorToken(id string) error {
+func (t Tx) DeleteOperatorToken(id string) error {
 	return operatorTokens.Drop(t.Tx, t.Text(id))
 }
 
@@ -102,7 +94,7 @@ func FindOperatorToken(tx Tx, presented string) (OperatorToken, error) {
 }
 
 // checkExpiry checks that an expiry, if any, is in the future.
-func checkExpiry(tx Clock, at time.Time) error {
+func checkExpiry(tx Tx, at time.Time) error {
 	if !at.IsZero() && !at.After(tx.Now()) {
 		return Invalid("expiresAt", "lies in the past").Advise("give a time to come, or leave it out for never")
 	}

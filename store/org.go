@@ -30,30 +30,6 @@ type Subscription struct {
 	Status   string
 }
 
-// Orgs store the orgs.
-type Orgs interface {
-	Org(id string) (Org, error)
-	PutOrg(Org) error
-	// Orgs lists up to limit orgs in order of id, after the given id; an empty id
-	// starts at the first.
-	Orgs(after string, limit int) ([]Org, error)
-	// AnyOrg reports whether the store has any org, or one that is removed and not yet
-	// forgotten.
-	AnyOrg() (bool, error)
-	// DeleteOrg removes an org and lists it among the removed ones. It is not found
-	// from then on, nor among [Members.VisibleOrgs]; its other records stay until
-	// they are dropped one by one.
-	DeleteOrg(id string) error
-	// OrgRemoved reports whether an org was removed and is not yet forgotten.
-	OrgRemoved(id string) (bool, error)
-	// RemovedOrgs lists up to limit ids of removed orgs that are not yet forgotten,
-	// in order.
-	RemovedOrgs(limit int) ([]string, error)
-	// ForgetOrg drops the last of a removed org: its instructions, and what its
-	// lists remember of their positions.
-	ForgetOrg(id string) error
-}
-
 var orgs = rows.Define(&rows.Table[Org]{
 	Kind: rows.Kind{Name: "orgs", Noun: "org", Owner: rows.OrgInKey},
 	Key:  func(dst []byte, o *Org) []byte { return append(dst, o.ID...) },
@@ -84,18 +60,22 @@ var removedOrgs = rows.Define(&rows.Table[string]{
 	Complete: func(key []byte, id *string) { *id = string(key) },
 })
 
-func (t Nouns) Org(id string) (Org, error) { return find(orgs, t, t.Text(id)) }
+func (t Tx) Org(id string) (Org, error) { return find(orgs, t, t.Text(id)) }
 
-func (t Nouns) PutOrg(o Org) error {
+func (t Tx) PutOrg(o Org) error {
 	t.Changed().Touched = true
 	return orgs.Put(t.Tx, &o)
 }
 
-func (t Nouns) Orgs(after string, limit int) ([]Org, error) {
+// Orgs lists up to limit orgs in order of id, after the given id; an empty id
+// starts at the first.
+func (t Tx) Orgs(after string, limit int) ([]Org, error) {
 	return list(orgs, t, rows.ByKey, rows.After(after), limit)
 }
 
-func (t Nouns) AnyOrg() (bool, error) {
+// AnyOrg reports whether the store has any org, or one that is removed and not yet
+// forgotten.
+func (t Tx) AnyOrg() (bool, error) {
 	some, err := t.Orgs("", 1)
 	if err != nil || len(some) > 0 {
 		return len(some) > 0, err
@@ -104,7 +84,10 @@ func (t Nouns) AnyOrg() (bool, error) {
 	return len(removed) > 0, err
 }
 
-func (t Nouns) DeleteOrg(id string) error {
+// DeleteOrg removes an org and lists it among the removed ones. It is not found
+// from then on, nor among [Members.VisibleOrgs]; its other records stay until
+// they are dropped one by one.
+func (t Tx) DeleteOrg(id string) error {
 	if _, err := t.Org(id); err != nil {
 		return err
 	}
@@ -115,13 +98,18 @@ func (t Nouns) DeleteOrg(id string) error {
 	return removedOrgs.Put(t.Tx, &id)
 }
 
-func (t Nouns) OrgRemoved(id string) (bool, error) { return removedOrgs.Has(t.Tx, t.Text(id)) }
+// OrgRemoved reports whether an org was removed and is not yet forgotten.
+func (t Tx) OrgRemoved(id string) (bool, error) { return removedOrgs.Has(t.Tx, t.Text(id)) }
 
-func (t Nouns) RemovedOrgs(limit int) ([]string, error) {
+// RemovedOrgs lists up to limit ids of removed orgs that are not yet forgotten,
+// in order.
+func (t Tx) RemovedOrgs(limit int) ([]string, error) {
 	return list(removedOrgs, t, rows.ByKey, rows.Bounds{}, limit)
 }
 
-func (t Nouns) ForgetOrg(id string) error {
+// ForgetOrg drops the last of a removed org: its instructions, and what its
+// lists remember of their positions.
+func (t Tx) ForgetOrg(id string) error {
 	if err := lastRemoved.Drop(t.Tx, t.Text(id)); err != nil {
 		return err
 	}
@@ -236,7 +224,7 @@ func (s Subscription) over(base Subscription) Subscription {
 	}
 }
 
-func (s Subscription) check(tx Plans) error {
+func (s Subscription) check(tx Tx) error {
 	err := cmp.Or(
 		checkID("subscription.id", s.ID),
 		checkText("subscription.product", s.Product, maxIDLength),
@@ -286,7 +274,7 @@ func Features(tx Tx, orgID string) (Feature, error) {
 }
 
 // fillIn sets the missing id and creation time of a new record.
-func fillIn(tx Clock, prefix string, id *string, createdAt *time.Time) {
+func fillIn(tx Tx, prefix string, id *string, createdAt *time.Time) {
 	if *id == "" {
 		*id = tx.NewID(prefix)
 	}
@@ -300,7 +288,7 @@ func fillIn(tx Clock, prefix string, id *string, createdAt *time.Time) {
 const MaxAhead = 24 * time.Hour
 
 // checkHappened checks that the time of a past event is at most MaxAhead of the clock.
-func checkHappened(tx Clock, field string, at time.Time) error {
+func checkHappened(tx Tx, field string, at time.Time) error {
 	if at.After(tx.Now().Add(MaxAhead)) {
 		return Invalid(field, "lies more than 24 hours ahead").Advise("check the clock of where it comes from")
 	}

@@ -63,15 +63,6 @@ type Plan struct {
 	Features Feature
 }
 
-// Plans store the plans that the operator added.
-type Plans interface {
-	Plan(name string) (Plan, error)
-	// Plans lists the plans in order of name.
-	Plans() ([]Plan, error)
-	PutPlan(Plan) error
-	DeletePlan(name string) error
-}
-
 var plans = rows.Define(&rows.Table[Plan]{
 	Kind: rows.Kind{Name: "plans", Noun: "plan"},
 	Key:  func(dst []byte, p *Plan) []byte { return append(dst, p.Name...) },
@@ -81,18 +72,19 @@ var plans = rows.Define(&rows.Table[Plan]{
 	},
 })
 
-func (t Nouns) Plan(name string) (Plan, error) { return find(plans, t, t.Text(name)) }
+func (t Tx) Plan(name string) (Plan, error) { return find(plans, t, t.Text(name)) }
 
-func (t Nouns) Plans() ([]Plan, error) {
+// Plans lists the plans in order of name.
+func (t Tx) Plans() ([]Plan, error) {
 	return list(plans, t, rows.ByKey, rows.Bounds{}, unlimited)
 }
 
-func (t Nouns) PutPlan(p Plan) error {
+func (t Tx) PutPlan(p Plan) error {
 	t.Changed().Touched = true
 	return plans.Put(t.Tx, &p)
 }
 
-func (t Nouns) DeletePlan(name string) error {
+func (t Tx) DeletePlan(name string) error {
 	t.Changed().Touched = true
 	return plans.Drop(t.Tx, t.Text(name))
 }
@@ -118,7 +110,7 @@ func BuiltInPlan(name string) (Plan, bool) {
 }
 
 // FindPlan finds a plan, built in or added by the operator; notFound otherwise.
-func FindPlan(tx Plans, name string) (Plan, error) {
+func FindPlan(tx Tx, name string) (Plan, error) {
 	if p, ok := BuiltInPlan(name); ok {
 		return p, nil
 	}
@@ -127,7 +119,7 @@ func FindPlan(tx Plans, name string) (Plan, error) {
 
 // AddPlan adds a plan to the catalogue. A built-in name is rejected unless the
 // features equal the built-in plan's.
-func AddPlan(tx Plans, p Plan) error {
+func AddPlan(tx Tx, p Plan) error {
 	if !ValidID(p.Name) {
 		return Invalid("name", "a plan's name is 1 to 64 of A-Z a-z 0-9 _ and -")
 	}

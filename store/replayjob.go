@@ -57,20 +57,6 @@ type ReplayPosition struct {
 	Index    int          // among the job's Deliveries
 }
 
-// ReplayJobs store the jobs of all orgs.
-type ReplayJobs interface {
-	// PutReplayJob adds or replaces a job. Its org never changes.
-	PutReplayJob(ReplayJob) error
-	// ReplayJob returns a job, or notFound.
-	ReplayJob(id string) (ReplayJob, error)
-	// DeleteReplayJob deletes a job. notFound: there is none.
-	DeleteReplayJob(id string) error
-	// ReplayJobs lists up to limit jobs of an org after an id, oldest first.
-	ReplayJobs(orgID, after string, limit int) ([]ReplayJob, error)
-	// AllReplayJobs lists up to limit jobs of all orgs after an id, oldest first.
-	AllReplayJobs(after string, limit int) ([]ReplayJob, error)
-}
-
 var replayJobs = rows.Define(&rows.Table[ReplayJob]{
 	Kind: rows.Kind{Name: "replayJobs", Noun: "replay"},
 	Key:  func(dst []byte, j *ReplayJob) []byte { return append(dst, j.ID...) },
@@ -114,22 +100,27 @@ func positionFields(c *rows.Codec, at *ReplayPosition) {
 	c.Int(&at.Index)
 }
 
-func (t Nouns) PutReplayJob(j ReplayJob) error { return replayJobs.Put(t.Tx, &j) }
+// PutReplayJob adds or replaces a job. Its org never changes.
+func (t Tx) PutReplayJob(j ReplayJob) error { return replayJobs.Put(t.Tx, &j) }
 
-func (t Nouns) ReplayJob(id string) (ReplayJob, error) { return find(replayJobs, t, t.Text(id)) }
+// ReplayJob returns a job, or notFound.
+func (t Tx) ReplayJob(id string) (ReplayJob, error) { return find(replayJobs, t, t.Text(id)) }
 
-func (t Nouns) DeleteReplayJob(id string) error {
+// DeleteReplayJob deletes a job. notFound: there is none.
+func (t Tx) DeleteReplayJob(id string) error {
 	if _, err := t.ReplayJob(id); err != nil {
 		return err
 	}
 	return replayJobs.Drop(t.Tx, t.Text(id))
 }
 
-func (t Nouns) ReplayJobs(orgID, after string, limit int) ([]ReplayJob, error) {
+// ReplayJobs lists up to limit jobs of an org after an id, oldest first.
+func (t Tx) ReplayJobs(orgID, after string, limit int) ([]ReplayJob, error) {
 	return list(replayJobs, t, 0, rows.Below(orgID, after), limit)
 }
 
-func (t Nouns) AllReplayJobs(after string, limit int) ([]ReplayJob, error) {
+// AllReplayJobs lists up to limit jobs of all orgs after an id, oldest first.
+func (t Tx) AllReplayJobs(after string, limit int) ([]ReplayJob, error) {
 	return list(replayJobs, t, rows.ByKey, rows.After(after), limit)
 }
 

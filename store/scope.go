@@ -119,7 +119,7 @@ func UpdateAs(ctx context.Context, s Store, userIDs []string, fn func(Tx) error)
 }
 
 // visibleTo lists the orgs that users may see, each once.
-func visibleTo(tx Members, userIDs []string) (orgs []string, err error) {
+func visibleTo(tx Tx, userIDs []string) (orgs []string, err error) {
 	for _, id := range userIDs {
 		managed, err := tx.VisibleOrgs(id)
 		if err != nil {

@@ -39,7 +39,7 @@ func selectsAny(selection string, eventTypes []string) bool {
 // checkSelections checks what an endpoint is to receive. Each selection selects at
 // least one event type that exists: a group without any is nearly always a slip, and
 // the endpoint would wait for events in silence.
-func checkSelections(tx EventTypes, selections []string) error {
+func checkSelections(tx Tx, selections []string) error {
 	if len(selections) == 0 {
 		return Invalid("events", "an endpoint receives at least one event type")
 	}
@@ -54,7 +54,7 @@ func checkSelections(tx EventTypes, selections []string) error {
 	return nil
 }
 
-func checkSelection(tx EventTypes, selection string) error {
+func checkSelection(tx Tx, selection string) error {
 	name, group := strings.CutSuffix(selection, "."+AllEvents)
 	switch {
 	case selection != AllEvents && strings.Contains(name, AllEvents):

@@ -27,21 +27,6 @@ const (
 	SessionSeenEvery = time.Minute         // how often LastSeenAt is written
 )
 
-// SignIns store sessions and sign-in links.
-type SignIns interface {
-	Session(id string) (Session, error)
-	// Sessions lists up to limit sessions after an id, oldest first; from the first
-	// when that is empty.
-	Sessions(after string, limit int) ([]Session, error)
-	PutSession(Session) error
-	DeleteSession(id string) error
-	SignInLink(id string) (SignInLink, error)
-	// SignInLinks lists up to limit links after an id, as Sessions does.
-	SignInLinks(after string, limit int) ([]SignInLink, error)
-	PutSignInLink(SignInLink) error
-	DeleteSignInLink(id string) error
-}
-
 var sessions = rows.Define(&rows.Table[Session]{
 	Kind: rows.Kind{Name: "sessions", Noun: "session"},
 	Key:  func(dst []byte, s *Session) []byte { return append(dst, s.ID...) },
@@ -58,15 +43,17 @@ var sessions = rows.Define(&rows.Table[Session]{
 	Only:  func(s *Session) Session { return Session{ID: s.ID, UserID: s.UserID} },
 })
 
-func (t Nouns) Session(id string) (Session, error) { return find(sessions, t, t.Text(id)) }
+func (t Tx) Session(id string) (Session, error) { return find(sessions, t, t.Text(id)) }
 
-func (t Nouns) Sessions(after string, limit int) ([]Session, error) {
+// Sessions lists up to limit sessions after an id, oldest first; from the first
+// when that is empty.
+func (t Tx) Sessions(after string, limit int) ([]Session, error) {
 	return list(sessions, t, rows.ByKey, rows.After(after), limit)
 }
 
-func (t Nouns) PutSession(s Session) error { return sessions.Put(t.Tx, &s) }
+func (t Tx) PutSession(s Session) error { return sessions.Put(t.Tx, &s) }
 
-func (t Nouns) DeleteSession(id string) error { return sessions.Drop(t.Tx, t.Text(id)) }
+func (t Tx) DeleteSession(id string) error { return sessions.Drop(t.Tx, t.Text(id)) }
 
 func (s *Session) live(now time.Time) bool {
 	if s.Portal.Is() && !now.Before(s.CreatedAt.Add(PortalSessionAge)) {
@@ -180,7 +167,7 @@ func EndOtherSessions(tx Tx, userID, keep string) error {
 
 // keepSession ends all of the account's sessions but one. The caller stores the
 // account.
-func (a *Account) keepSession(tx SignIns, keep string) error {
+func (a *Account) keepSession(tx Tx, keep string) error {
 	var kept []string
 	for _, id := range a.Sessions {
 		if id == keep {

@@ -36,15 +36,16 @@ var signInLinks = rows.Define(&rows.Table[SignInLink]{
 	Only:  func(l *SignInLink) SignInLink { return SignInLink{ID: l.ID, UserID: l.UserID} },
 })
 
-func (t Nouns) SignInLink(id string) (SignInLink, error) { return find(signInLinks, t, t.Text(id)) }
+func (t Tx) SignInLink(id string) (SignInLink, error) { return find(signInLinks, t, t.Text(id)) }
 
-func (t Nouns) SignInLinks(after string, limit int) ([]SignInLink, error) {
+// SignInLinks lists up to limit links after an id, as Sessions does.
+func (t Tx) SignInLinks(after string, limit int) ([]SignInLink, error) {
 	return list(signInLinks, t, rows.ByKey, rows.After(after), limit)
 }
 
-func (t Nouns) PutSignInLink(l SignInLink) error { return signInLinks.Put(t.Tx, &l) }
+func (t Tx) PutSignInLink(l SignInLink) error { return signInLinks.Put(t.Tx, &l) }
 
-func (t Nouns) DeleteSignInLink(id string) error { return signInLinks.Drop(t.Tx, t.Text(id)) }
+func (t Tx) DeleteSignInLink(id string) error { return signInLinks.Drop(t.Tx, t.Text(id)) }
 
 // How long a sign-in link is valid.
 const (

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // Store is a storage engine. Its methods are safe for concurrent use. It may run a
@@ -83,36 +85,22 @@ type Claim struct {
 	Body     []byte
 }
 
-// Tx is one transaction. Its methods return an [Error]; a missing record is
-// notFound. Times have a resolution of a millisecond.
-type Tx interface {
-	Clock
-	Orgs
-	Plans
-	Members
-	AuditLog
-	InstructionsTx
-	APIKeys
-	Endpoints
-	Deliveries
-	ReplayJobs
-	Mails
-	IdempotencyRecords
-	Certificates
-	EventTypes
-	OperatorTokens
-	Accounts
-	SignIns
-	DeliveryCountsTx
+// Tx is one transaction. Its methods stand in the files of their nouns. They return an
+// [Error]; a missing record is notFound. Times have a resolution of a millisecond.
+//
+// Now is the transaction's time, by the engine's clock, and NewID returns an id greater than
+// all earlier ones with the prefix that Updates with a part of the scope in common got.
+type Tx struct {
+	*rows.Tx
+	Apart
 }
 
-// Clock gives times and ids in commit order.
-type Clock interface {
-	// Now is the transaction's time, by the engine's clock.
-	Now() time.Time
-	// NewID returns an id greater than all earlier ones with the prefix that Updates
-	// with a part of the scope in common got.
-	NewID(prefix string) string
+// Apart is what a transaction has beside rows.
+type Apart interface {
+	// HTTPOnLoopback reports whether an endpoint may have an http:// URL of this
+	// machine, as the engine was told: only a server with a test clock says so.
+	HTTPOnLoopback() bool
+	DeliveryCountsTx
 }
 
 // Page is one page of a list, ready to be sent.

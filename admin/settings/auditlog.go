@@ -98,7 +98,7 @@ func (r *request) findActors(tx store.Tx, p *auditPage) error {
 
 // readEntriesBack reads the org's audit log, newest first, back to the start of the
 // filter.
-func (r *request) readEntriesBack(tx store.AuditLog, f auditFilter) func(before store.Cursor, limit int) ([]store.AuditEntry, error) {
+func (r *request) readEntriesBack(tx store.Tx, f auditFilter) func(before store.Cursor, limit int) ([]store.AuditEntry, error) {
 	return func(before store.Cursor, limit int) ([]store.AuditEntry, error) {
 		page, err := tx.AuditPageBefore(r.org.ID, before, limit, []byte{'['})
 		if err != nil {

@@ -57,7 +57,7 @@ var meanings = map[string]string{
 }
 
 // eventChoices are all event types: the built-in ones, then the operator's.
-func eventChoices(tx store.EventTypes, chosen []string) (choices []eventChoice, err error) {
+func eventChoices(tx store.Tx, chosen []string) (choices []eventChoice, err error) {
 	for _, name := range store.BuiltInEventTypes {
 		choices = append(choices, eventChoice{name, meanings[name], slices.Contains(chosen, name)})
 	}
@@ -70,7 +70,7 @@ func eventChoices(tx store.EventTypes, chosen []string) (choices []eventChoice, 
 
 // selectionChoices are what an endpoint may select: all events, and each event type,
 // the first of a group after the group.
-func selectionChoices(tx store.EventTypes, chosen []string) ([]eventChoice, error) {
+func selectionChoices(tx store.Tx, chosen []string) ([]eventChoice, error) {
 	choices := []eventChoice{{store.AllEvents, "All events, also future ones.", slices.Contains(chosen, store.AllEvents)}}
 	types, err := eventChoices(tx, chosen)
 	for _, t := range types {

@@ -50,7 +50,7 @@ func BuiltIn(name string) Type { return builtIn()[name] }
 
 // Find finds a built-in type, or one that the operator registered, with its example.
 // notFound: there is none.
-func Find(tx store.EventTypes, name string) (Type, error) {
+func Find(tx store.Tx, name string) (Type, error) {
 	if t, ok := builtIn()[name]; ok {
 		return t, nil
 	}

@@ -16,7 +16,7 @@ type Test struct {
 // TestOf makes the test of a type: its example, in which the org is the one that it is
 // sent in if the type is built in. badRequest: there is no such type, or no example
 // could be made from its schema.
-func TestOf(tx store.EventTypes, orgID, name string) (Test, error) {
+func TestOf(tx store.Tx, orgID, name string) (Test, error) {
 	if name == "" || name == store.EventWebhookTest {
 		return Test{Type: store.EventWebhookTest}, nil
 	}

@@ -122,7 +122,7 @@ func (l *Local) Status() []store.CertificateStatus {
 }
 
 // load reads the certificates in the store; those that are not there stay zero.
-func (c *localCertificates) load(tx store.Certificates) error {
+func (c *localCertificates) load(tx store.Tx) error {
 	text, err := tx.Certificate(localCAName)
 	if err == nil {
 		c.cas, err = localca.ParseAuthorities(text)
@@ -149,7 +149,7 @@ func (c *localCertificates) good(now time.Time, hosts []string) bool {
 
 // renew replaces what is due in the store, where another server may have done so
 // meanwhile, and returns the certificates to serve from now on.
-func renew(tx store.Certificates, now time.Time, machine string, hosts []string) (c localCertificates, err error) {
+func renew(tx store.Tx, now time.Time, machine string, hosts []string) (c localCertificates, err error) {
 	if err := c.load(tx); err != nil {
 		return c, err
 	}

@@ -119,9 +119,9 @@ func (f *fixture) deleteEvents(n int) {
 	}
 	for range n / batch {
 		f.update(func(t store.Tx) (err error) {
-			t.(*tx).dropped = true
+			ownTx(t).dropped = true
 			for range batch {
-				cursor := t.(*tx).bolt.Bucket(bucketEvents).Cursor()
+				cursor := ownTx(t).bolt.Bucket(bucketEvents).Cursor()
 				cursor.First()
 				err = errors.Join(err, cursor.Delete())
 			}

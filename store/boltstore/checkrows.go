@@ -9,7 +9,7 @@ import (
 // rows checks the rows of some kinds: each has its entries, and there are no more entries
 // than rows that have one. A bucket's entries are counted together, of whichever index.
 func (c *checker) rows(kinds []*rows.Kind) error {
-	on := rows.Checker{Tx: newTx(nil, c.bolt, nil).Tx, Found: c.found}
+	on := rows.Checker{Tx: newTx(nil, c.bolt, nil).Tx.Tx, Found: c.found}
 	on.Walk = func(k *rows.Kind, fn func(key, value []byte, compare func(want *rows.Entries))) error {
 		n := map[string]int{}
 		each := func(fn func(key, value []byte)) { c.each([]byte(k.Name), fn) }

@@ -22,7 +22,7 @@ func (s *Store) Clear(ctx context.Context) error {
 		return errNotForTests
 	}
 	return s.Update(ctx, store.All, func(u store.Tx) error {
-		t := u.(*tx)
+		t := ownTx(u)
 		if err := t.writeCounts(); err != nil { // of updates that share the commit
 			return err
 		}

@@ -38,7 +38,7 @@ func TestClear(t *testing.T) {
 	f.update(func(tx store.Tx) error { return tx.PutCertificate("local-ca", []byte("kept")) })
 	f.update(func(u store.Tx) error {
 		for _, name := range buckets[1:] {
-			must(t, u.(*tx).put(u.(*tx).bucket(name), []byte("~"), []byte("anything")))
+			must(t, ownTx(u).put(ownTx(u).bucket(name), []byte("~"), []byte("anything")))
 		}
 		return nil
 	})
@@ -65,7 +65,7 @@ func TestClear(t *testing.T) {
 		t.Errorf("after endpoint %d and delivery %s came %d and %s", before.Number, sent.ID, after.Number, again.ID)
 	}
 	f.update(func(u store.Tx) error { // which is no certificate
-		return u.(*tx).delete(u.(*tx).bucket([]byte("certificates")), []byte("~"))
+		return ownTx(u).delete(ownTx(u).bucket([]byte("certificates")), []byte("~"))
 	})
 	f.close()
 	must(t, Check(f.path, func(fault string) { t.Error(fault) }))

@@ -20,18 +20,18 @@ func TestLastBeforeWhatWasDeleted(t *testing.T) {
 	f.update(func(u store.Tx) error {
 		for _, org := range []string{"org_a", "org_b", "org_c"} {
 			for i := range n {
-				must(t, u.(*tx).insert(u.(*tx).bucket([]byte("auditLog")), keyOf(org, i), []byte("{}")))
+				must(t, ownTx(u).insert(ownTx(u).bucket([]byte("auditLog")), keyOf(org, i), []byte("{}")))
 			}
 		}
 		return nil
 	})
 	f.update(func(u store.Tx) error {
-		b := u.(*tx).bucket([]byte("auditLog"))
+		b := ownTx(u).bucket([]byte("auditLog"))
 		for i := range n {
-			must(t, u.(*tx).delete(b, keyOf("org_b", i)))
+			must(t, ownTx(u).delete(b, keyOf("org_b", i)))
 		}
 		for org, want := range map[string][]byte{"org_a": keyOf("org_a", n-1), "org_b": nil, "org_c": keyOf("org_c", n-1)} {
-			last, err := u.(*tx).Last(rowKind("auditLog"), rows.ByKey, rows.Part(nil, org))
+			last, err := ownTx(u).Last(rowKind("auditLog"), rows.ByKey, rows.Part(nil, org))
 			if must(t, err); !bytes.Equal(last, want) {
 				t.Errorf("the last key of %s is %q", org, last)
 			}

@@ -37,10 +37,10 @@ func openRows(t testing.TB, path string) rowstest.Engine {
 	f := &fixture{TB: t, path: path}
 	f.open(Options{NoSync: true})
 	f.update(func(u store.Tx) (err error) {
-		u.(*tx).dropped = true // so that it is committed
+		ownTx(u).dropped = true // so that it is committed
 		for _, k := range rowstest.Kinds {
 			for _, name := range rowNames[k.Place] {
-				_, errOne := u.(*tx).bolt.CreateBucketIfNotExists(name)
+				_, errOne := ownTx(u).bolt.CreateBucketIfNotExists(name)
 				err = errors.Join(err, errOne)
 			}
 		}
@@ -50,11 +50,11 @@ func openRows(t testing.TB, path string) rowstest.Engine {
 }
 
 func (e rowsEngine) Update(fn func(*rows.Tx) error) error {
-	return e.Store.Update(bg, store.All, func(u store.Tx) error { return fn(u.(*tx).Tx) })
+	return e.Store.Update(bg, store.All, func(u store.Tx) error { return fn(u.Tx) })
 }
 
 func (e rowsEngine) View(fn func(*rows.Tx) error) error {
-	return e.Store.View(bg, func(u store.Tx) error { return fn(u.(*tx).Tx) })
+	return e.Store.View(bg, func(u store.Tx) error { return fn(u.Tx) })
 }
 
 // Close checks the rows, too.

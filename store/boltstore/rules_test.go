@@ -76,11 +76,11 @@ type dumping struct {
 
 func (d dumping) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
 	return d.Store.Update(ctx, scope, func(st store.Tx) error {
-		if err := errors.Join(fn(st), st.(*tx).writeCounts()); err != nil {
+		if err := errors.Join(fn(st), ownTx(st).writeCounts()); err != nil {
 			return err
 		}
 		var b strings.Builder
-		err := st.(*tx).bolt.ForEach(func(name []byte, bucket *bbolt.Bucket) error { return dumpBucket(&b, string(name), bucket) })
+		err := ownTx(st).bolt.ForEach(func(name []byte, bucket *bbolt.Bucket) error { return dumpBucket(&b, string(name), bucket) })
 		d.tell(b.String())
 		return err
 	})

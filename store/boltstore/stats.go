@@ -16,7 +16,7 @@ func (s *Store) Probe(ctx context.Context) error {
 	}
 	return s.Probing(func() error {
 		return s.Update(ctx, store.Scope{}, func(t store.Tx) error {
-			t.(*tx).dropped = true
+			ownTx(t).dropped = true
 			return nil
 		})
 	})

@@ -91,7 +91,7 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	var began time.Time
 	run := func(t *tx) error {
 		began = time.Now()
-		return fn(t)
+		return fn(t.Tx)
 	}
 	err := s.view(run)
 	if err == errUnread {

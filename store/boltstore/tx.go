@@ -17,7 +17,7 @@ const fillPercent = 0.9
 // tx is a transaction of the engine: store.Tx on one bbolt transaction. Each View makes
 // one, so that what only writers need stands elsewhere.
 type tx struct {
-	store.Nouns
+	store.Tx
 	*writing // nil in a View
 	s        *Store
 	bolt     *bbolt.Tx
@@ -50,7 +50,7 @@ type change struct {
 // newTx makes a transaction that reads, or with w one that also writes.
 func newTx(s *Store, bolt *bbolt.Tx, w *writing) *tx {
 	t := &tx{s: s, bolt: bolt, writing: w}
-	t.Nouns.Tx = &t.rows
+	t.Tx = store.Tx{Tx: &t.rows, Apart: t}
 	if w == nil {
 		t.rows.On(t, nil)
 		return t
@@ -85,6 +85,9 @@ func (w *writing) reuseUndo() {
 func (t *tx) begin() {
 	t.now, t.undo, t.dropped, t.unread, t.countedBefore = t.s.now(), t.undo[:0], false, false, len(t.s.counted)
 }
+
+// ownTx is an engine's transaction as its own type.
+func ownTx(t store.Tx) *tx { return t.Apart.(*tx) }
 
 func (t *tx) HTTPOnLoopback() bool { return t.s.tests }
 

@@ -233,7 +233,7 @@ func TestUndoShowsNothing(t *testing.T) {
 				return func(st store.Tx) error {
 					var b strings.Builder
 					defer func() { seen[i] = b.String() }()
-					return st.(*tx).bolt.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
+					return ownTx(st).bolt.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
 						return dumpBucket(&b, string(name), bucket)
 					})
 				}

@@ -85,7 +85,7 @@ func (s *Store) commitBatch(batch []*engine.Update) (t *tx, err error) {
 		return t, bolt.Rollback()
 	}
 	t.countedBefore = 0
-	if err := engine.Recover(func(store.Tx) error { return t.writeCounts() }, t); err != nil {
+	if err := engine.Recover(func(store.Tx) error { return t.writeCounts() }, t.Tx); err != nil {
 		return nil, errors.Join(err, bolt.Rollback())
 	}
 	id := bolt.ID()
@@ -126,7 +126,7 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool, err error) {
 	t.begin()
 	defer t.reuseUndo()
 	added, changes := len(s.keys.added), t.Changes
-	if u.Err = engine.Recover(u.Fn, t); t.unread {
+	if u.Err = engine.Recover(u.Fn, t.Tx); t.unread {
 		u.Err = errUnread // whatever it made of that
 	}
 	if u.Err != nil {

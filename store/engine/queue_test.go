@@ -20,7 +20,7 @@ func started() (q *Queue, groups *[]int) {
 	go q.Run(func(group []*Update) {
 		*groups = append(*groups, len(group))
 		for _, u := range group {
-			u.Err = Recover(u.Fn, nil)
+			u.Err = Recover(u.Fn, store.Tx{})
 		}
 	})
 	return q, groups

@@ -23,7 +23,7 @@ func Check(ctx context.Context, target *Target, found func(fault string)) error 
 	}
 	return s.view(ctx, func(t *tx) error {
 		c := &checker{tx: t, found: found}
-		of := rows.Checker{Tx: c.Tx, Walk: c.walk, Found: c.found}
+		of := rows.Checker{Tx: c.Tx.Tx, Walk: c.walk, Found: c.found}
 		return of.All(rows.Kinds())
 	})
 }

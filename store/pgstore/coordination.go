@@ -16,7 +16,7 @@ import (
 func (s *Store) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
 	var group *tx // if the last run of fn touched something
 	err := s.queue.Update(ctx, scope, func(t store.Tx) (err error) {
-		run := t.(*tx)
+		run := ownTx(t)
 		earlier := run.Changes
 		run.Touched, run.Retyped = false, false
 		if err = fn(t); run.Touched || run.Retyped {

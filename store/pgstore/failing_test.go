@@ -31,7 +31,7 @@ func TestFailingWhileRefused(t *testing.T) {
 	if err := s.Failing(); err != nil {
 		t.Errorf("after a success it says %v", err)
 	}
-	noText := func(t store.Tx) error { return t.(*tx).put(seals, row{{0xff}, {}}) }
+	noText := func(t store.Tx) error { return ownTx(t).put(seals, row{{0xff}, {}}) }
 	if err := s.Update(bg, store.All, noText); err == nil {
 		t.Error("what is no text was stored as one")
 	}

@@ -253,7 +253,7 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 	}
 	changes := t.Changes
 	t.lastID = ""
-	if u.Err = engine.Recover(u.Fn, t); u.Err == nil {
+	if u.Err = engine.Recover(u.Fn, t.Tx); u.Err == nil {
 		return t.over.wrote() || t.lastID != ""
 	}
 	t.Changes = changes

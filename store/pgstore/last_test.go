@@ -35,7 +35,7 @@ func TestLastIsKept(t *testing.T) {
 	update := func(want error, fn func(r *tx)) {
 		t.Helper()
 		err := s.Update(bg, store.InOrg("org_1"), func(run store.Tx) error {
-			fn(run.(*tx))
+			fn(ownTx(run))
 			return want
 		})
 		if !errors.Is(err, want) {

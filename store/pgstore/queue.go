@@ -17,7 +17,7 @@ func queryDue(due *rows.Changes, more string, args ...any) query {
 	q := newQuery(`SELECT e.endpoint_numbers, e.value, d.place FROM endpoints e,
 		LATERAL (SELECT place FROM deliveries WHERE place >= e.endpoint_numbers || '\x02' AND place < e.endpoint_numbers || '\x03' ORDER BY place LIMIT 1) d
 		WHERE e.endpoint_numbers IS NOT NULL `+more, args...)
-	in := store.Nouns{Tx: new(rows.Tx)}
+	in := store.Tx{Tx: new(rows.Tx)}
 	q.row = func(values [][]byte) error {
 		disabled, err := in.IsDisabled(values[1])
 		if err == nil && !disabled {

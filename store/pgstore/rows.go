@@ -145,6 +145,11 @@ func (t *tx) Write(k *rows.Kind, r *rows.Row) error {
 		return t.rewrite(to, r)
 	}
 	if r.Value == nil {
+		if to == removedOrgs { // nothing of the org is left, nor updates of it that lock it
+			if err := t.remove(lockedOrgs, r.Key); err != nil {
+				return err
+			}
+		}
 		return t.remove(to, r.Key)
 	}
 	if k.Span > 0 {

@@ -48,11 +48,11 @@ func sqlOf(k *rows.Kind) string {
 type rowsEngine struct{ *Store }
 
 func (e rowsEngine) Update(fn func(*rows.Tx) error) error {
-	return e.Store.Update(bg, store.All, func(run store.Tx) error { return fn(run.(*tx).Nouns.Tx) })
+	return e.Store.Update(bg, store.All, func(run store.Tx) error { return fn(ownTx(run).Tx.Tx) })
 }
 
 func (e rowsEngine) View(fn func(*rows.Tx) error) error {
-	return e.view(bg, func(t *tx) error { return fn(t.Nouns.Tx) })
+	return e.view(bg, func(t *tx) error { return fn(t.Tx.Tx) })
 }
 
 // withKinds makes a database with tables of the suite's kinds.
@@ -90,7 +90,7 @@ func TestNumbers(t *testing.T) {
 	failed := errors.New("failed")
 	for _, want := range []uint64{1, 2, 3} {
 		err := s.Update(bg, store.All, func(run store.Tx) error {
-			n, err := run.(*tx).Next(&rowstest.Tickets.Kind)
+			n, err := ownTx(run).Next(&rowstest.Tickets.Kind)
 			if n != want || err != nil {
 				t.Errorf("number %d is %d, %v", want, n, err)
 			}

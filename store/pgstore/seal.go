@@ -27,7 +27,7 @@ func (s *Store) sealAll(ctx context.Context) error {
 		return err
 	}
 	s.sealedNow = true
-	return s.Update(ctx, store.All, func(t store.Tx) error { return t.(*tx).sealSecrets() })
+	return s.Update(ctx, store.All, func(t store.Tx) error { return ownTx(t).sealSecrets() })
 }
 
 // checkSeal reports whether the database is sealed. Another key than its own, or none,
@@ -104,7 +104,7 @@ func (t *tx) sealRow(k *rows.Kind, key, value []byte) (err error) {
 		return err
 	}
 	if k.Entries != nil {
-		if err := k.Entries(t.Nouns.Tx, key, r.Value, false, &r.Entries); err != nil {
+		if err := k.Entries(t.Tx.Tx, key, r.Value, false, &r.Entries); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ func (s *Store) Probe(ctx context.Context) error {
 			return fault(err)
 		}
 		return s.Update(ctx, store.Scope{}, func(t store.Tx) error {
-			t.(*tx).over.probed = true
+			ownTx(t).over.probed = true
 			return nil
 		})
 	})
@@ -85,7 +85,7 @@ func (s *Store) About() (store.About, error) {
 }
 
 // newestPosition is the newest time in the positions of all lists, as
-// [store.Nouns.NewestPosition] finds it for each org.
+// [store.Tx.NewestPosition] finds it for each org.
 const newestPosition = `(SELECT max(('x' || encode(substring(l.last FROM octet_length(o.key) + 2 FOR 8), 'hex'))::bit(64)::bigint)
 	FROM orgs o, LATERAL (
 		(SELECT member_list AS last FROM members WHERE member_list >= o.key || '\x00' AND member_list < o.key || '\x01' ORDER BY member_list DESC LIMIT 1)

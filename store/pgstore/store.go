@@ -233,7 +233,7 @@ func (s *Store) now() time.Time {
 
 // View runs fn on a consistent snapshot of the data.
 func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
-	return s.view(ctx, func(t *tx) error { return fn(t) })
+	return s.view(ctx, func(t *tx) error { return fn(t.Tx) })
 }
 
 // view runs fn once more if its connection turns out to be dead, as after a restart of

@@ -30,16 +30,19 @@ type tx struct {
 	lastID    string // the last that an update made, without its prefix
 	rows.Changes
 
-	store.Nouns // of rowTx
-	rowTx       rows.Tx
+	store.Tx // of rowTx
+	rowTx    rows.Tx
 }
 
 func newTx(s *Store, ctx context.Context, c *conn) *tx {
 	t := &tx{s: s, ctx: ctx, conn: c}
 	t.rowTx.On(t, nil)
-	t.Nouns = store.Nouns{Tx: &t.rowTx}
+	t.Tx = store.Tx{Tx: &t.rowTx, Apart: t}
 	return t
 }
+
+// ownTx is an engine's transaction as its own type.
+func ownTx(t store.Tx) *tx { return t.Apart.(*tx) }
 
 var errReadOnly = errors.New("a View can't write")
 

@@ -32,10 +32,10 @@ func testRollback(s *Subject) {
 	for way, fail := range waysToFail {
 		given := names{}
 		err := s.Attempt(func(tx store.Tx) error {
-			r := watch(tx)
+			r, ids := watch(tx)
 			err := changeEverything(r)
 			s.Code("the changes", err, "")
-			given.given(r.ids)
+			given.given(ids.ids)
 			s.changedKinds(linesOf(before), linesOf(dump(tx, n)))
 			return fail()
 		})

@@ -27,7 +27,7 @@ func testDeliveryCounts(s *Subject) {
 		}
 		return nil
 	})
-	model := &Subject{TB: s.TB, Store: direct{tx: o}}
+	model := &Subject{TB: s.TB, Store: direct{tx: o.Tx}}
 	for range 2 {
 		for _, org := range append(likeIDs, "a!", "") {
 			for hour := -1; hour <= 18; hour++ {

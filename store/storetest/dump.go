@@ -34,7 +34,7 @@ const dumpPage = 5
 // dump shows all rows, and all else that can be read in a transaction, a line for each.
 func dump(tx store.Tx, n names) string {
 	var b strings.Builder
-	dumpRows(&b, decorated(tx, func(r rows.Rows) rows.Rows { return r }).Tx)
+	dumpRows(&b, tx.Tx)
 	for _, org := range n["org"] {
 		dumpOrg(&b, tx, n, org)
 	}

@@ -22,7 +22,7 @@ var everyName = names{
 func (s *Subject) fillEverything() names {
 	n := maps.Clone(everyName)
 	s.Write(func(tx store.Tx) error {
-		r := watch(tx)
+		r, given := watch(tx)
 		err := Fill(r)
 		gone, errGone := store.ImportEndpoint(r, newEndpoint(acme, "whe_3"))
 		kept, errKept := r.Endpoint(acme, "whe_1")
@@ -35,7 +35,7 @@ func (s *Subject) fillEverything() names {
 			r.PutReplayJob(store.ReplayJob{ID: "rpl_1", OrgID: acme, State: store.ReplayRunning}), r.PutReplayJob(store.ReplayJob{ID: "rpl_2", OrgID: acme}),
 			r.PutCertificate("ca", []byte("ca")), r.PutKeyUse("key_1", store.KeyUse{LastUsedAt: r.Now()}),
 			r.AddDeliveryCounts(acme, 1, r.Now(), store.DeliveryCounts{Failed: 1}))
-		n.given(r.ids)
+		n.given(given.ids)
 		return err
 	})
 	return n

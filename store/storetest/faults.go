@@ -52,17 +52,16 @@ func (s *Subject) failsAtEachWrite(rule Rule) {
 func (s *Subject) executeFailing(what string, rule Rule, passing int, fail func() error) (failed bool, given []string, err error) {
 	s.Helper()
 	var latest *trace
-	failing := watching{s.Store, func(tx store.Tx) watched {
+	failing := watching{s.Store, func(tx store.Tx) store.Tx {
 		left := passing
-		w := watchInto(tx, new(trace), func() error {
+		latest = new(trace)
+		return watchInto(tx, latest, func() error {
 			if left--; left >= 0 {
 				return nil
 			}
 			failed = true
 			return fail()
 		})
-		latest = w.trace
-		return w
 	}}
 	func() {
 		defer func() { s.Equal(what+": a panic comes out", recover(), nil) }()

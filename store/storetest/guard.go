@@ -162,7 +162,7 @@ func (g guard) Expire(k *rows.Kind, _ time.Time, _ int) (int, error) {
 	return 0, g.left("what expires of %s", k.Name)
 }
 
-// do calls a method unless the scope forbids that.
+// do goes on with a method, unless there is an error.
 func do(left error, method func() error) error {
 	if left != nil {
 		return left

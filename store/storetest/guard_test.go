@@ -300,7 +300,7 @@ func TestOwnersOfAScope(t *testing.T) {
 	}
 	o, complaints := newOracle(), &complaints{TB: t}
 	o.PutMember(store.Member{OrgID: "mine", UserID: "she"})
-	tx := newScoped(o, complaints, b.scope)
+	tx := scoped(o.Tx, complaints, b.scope)
 	if _, err := tx.Member("mine", "she"); err != nil || complaints.n > 0 {
 		t.Errorf("reading another member: %v", err)
 	}

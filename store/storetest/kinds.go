@@ -89,7 +89,7 @@ func membersOf(org string) kind[store.Member] {
 		list: func(tx store.Tx, after string, limit int) (found []store.Member, err error) {
 			page, errPage := tx.MemberPage(org, store.CursorOf(someTime, after), limit, nil)
 			_, found, errList := tx.ListMembers(org, store.CursorOf(someTime, after), limit)
-			if shown := pageOf(found, memberPosition, store.Member.AppendJSON, 1, store.Cursor{}, limit, nil); string(shown.Items) != string(page.Items) {
+			if shown := pageOf(found, func(m store.Member) store.Cursor { return store.CursorOf(m.CreatedAt, m.ID) }, store.Member.AppendJSON, 1, store.Cursor{}, limit, nil); string(shown.Items) != string(page.Items) {
 				err = fmt.Errorf("the list shows %s, and the members are %s", page.Items, shown.Items)
 			}
 			return found, errors.Join(err, errPage, errList)

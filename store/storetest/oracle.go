@@ -2,13 +2,37 @@ package storetest
 
 import (
 	"strings"
+
 	"time"
 
+	"teamdata/store"
 	"teamdata/store/rows"
+	"teamdata/store/rows/rowstest"
 )
 
-// pair is a key of two parts, the first mostly an org.
-type pair struct{ a, b string }
+// oracle is a transaction on maps in memory: its rows are kept by a model, and the counts of
+// deliveries below. What an engine may choose it takes from the engine's trace. What it
+// reads of deliveries by itself is found as plainly as can be.
+type oracle struct {
+	*trace
+	store.Tx
+	model  *rowstest.Model
+	given  map[uint64]bool // the endpoints' numbers, those of removed ones too
+	counts map[countsOf]store.DeliveryCounts
+}
+
+func newOracle() *oracle {
+	o := &oracle{trace: new(trace), given: map[uint64]bool{}, counts: map[countsOf]store.DeliveryCounts{}}
+	o.model = rowstest.NewModel(o)
+	o.Tx = store.Tx{Tx: o.model.Tx(), Apart: o}
+	return o
+}
+
+// begin begins a transaction that chooses what an engine chose.
+func (o *oracle) begin(t *trace) {
+	o.trace = t
+	o.model.Begin()
+}
 
 func (o *oracle) Now() time.Time { return o.now }
 
@@ -26,15 +50,8 @@ func (o *oracle) Number(*rows.Kind) uint64 {
 	if o.given[number] {
 		panic("the engine gave an endpoint's number again")
 	}
-	o.given.keep(number, true)
+	o.given[number] = true
 	return number
 }
 
 func (o *oracle) HTTPOnLoopback() bool { return false }
-
-// ForgetOrg forgets the positions of its lists, too.
-func (o *oracle) ForgetOrg(id string) error {
-	o.highest.drop(pair{"members", id})
-	o.highest.drop(pair{"audit log", id})
-	return o.Nouns.ForgetOrg(id)
-}

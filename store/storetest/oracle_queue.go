@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -88,7 +89,6 @@ func inAny(lists []store.DeliveryList, d *store.Delivery) bool {
 	return slices.Contains(lists, list) || attempted && slices.Contains(lists, store.ListAttempted)
 }
 
-// FinishedBefore lets the engine choose which, of those there are.
 func (o *oracle) FinishedBefore(t time.Time, limit int) (ids []string, err error) {
 	for _, d := range o.deliveries() {
 		if !d.State.Waiting() && d.FinishedAt.Before(t) {
@@ -99,7 +99,6 @@ func (o *oracle) FinishedBefore(t time.Time, limit int) (ids []string, err error
 	return ids[:min(len(ids), limit)], nil
 }
 
-// HeldBefore lets the engine choose which, of those there are.
 func (o *oracle) HeldBefore(t time.Time, limit int) (ids []string, err error) {
 	for _, d := range o.deliveries() {
 		e := o.byNumber(d.EndpointNumber)
@@ -212,7 +211,41 @@ func (o *oracle) endpoints() (list []store.Endpoint) {
 func (o *oracle) access(n names) string {
 	var b strings.Builder
 	for _, key := range n["key"] {
-		line(&b, key)(store.LoadAccess(o, key))
+		line(&b, key)(store.LoadAccess(o.Tx, key))
 	}
 	return b.String()
+}
+
+// plainly holds what is read of deliveries by their indexes to what the oracle finds
+// without any.
+func (h *history) plainly() {
+	o, now := h.oracle, h.Clock.Now()
+	same := func(what string, got, want []store.Delivery, errors ...error) {
+		h.Equal(what, fmt.Sprint(got, errors), fmt.Sprint(want, make([]error, len(errors))))
+	}
+	for _, number := range slices.Sorted(maps.Keys(o.given)) {
+		for _, list := range store.DeliveryLists {
+			got, _, err := o.Tx.DeliveryPage(number, list, store.Cursor{}, unlimited)
+			want, _, _ := o.DeliveryPage(number, list, store.Cursor{}, unlimited)
+			same(fmt.Sprintf("list %d of %d", list, number), got, want, err)
+		}
+		for _, lists := range [][]store.DeliveryList{{store.ListWaiting}, {store.ListAttempted, store.ListFailed}, store.DeliveryLists} {
+			numbers, before := []uint64{number, number + 1}, store.CursorOf(now, "")
+			got, err := o.Tx.LatestDeliveries(numbers, lists, before, 7)
+			want, _ := o.LatestDeliveries(numbers, lists, before, 7)
+			same(fmt.Sprintf("latest in %v of %d", lists, numbers), got, want, err)
+		}
+		e := o.byNumber(number)
+		got, err := o.Tx.CountWaiting(e, 2)
+		want, _ := o.CountWaiting(e, 2)
+		h.Equal(fmt.Sprint("waiting for ", number), fmt.Sprint(got, err), fmt.Sprint(want, nil))
+	}
+	for what, find := range map[string][2]func(time.Time, int) ([]string, error){
+		"finished": {o.Tx.FinishedBefore, o.FinishedBefore}, "held": {o.Tx.HeldBefore, o.HeldBefore},
+	} {
+		got, err := find[0](now.Add(-time.Hour), unlimited)
+		want, _ := find[1](now.Add(-time.Hour), unlimited)
+		slices.Sort(got)
+		h.Equal(what, fmt.Sprint(got, err), fmt.Sprint(want, nil))
+	}
 }

@@ -35,7 +35,7 @@ func testRoles(s *Subject) {
 		})
 		for range 2 {
 			s.Read(func(tx store.Tx) error {
-				s.Same(fmt.Sprint("roles in round ", round), showRoles(tx), showRoles(o))
+				s.Same(fmt.Sprint("roles in round ", round), showRoles(tx), showRoles(o.Tx))
 				return nil
 			})
 			s.Reopen()
@@ -43,7 +43,7 @@ func testRoles(s *Subject) {
 	}
 }
 
-func showRoles(tx store.Members) string {
+func showRoles(tx store.Tx) string {
 	b := new(strings.Builder)
 	for _, name := range append(likeIDs, "a!") {
 		line(b, "owners of "+name)(tx.CountOwners(name))

@@ -180,7 +180,8 @@ func (h *history) compare() {
 		got = dump(tx, h.names)
 		return nil
 	})
-	h.Same("store and oracle", got, dump(h.oracle, h.names))
+	h.Same("store and oracle", got, dump(h.oracle.Tx, h.names))
+	h.plainly()
 	h.Equal("each due", h.Due(), h.oracle.eachDue())
 	backlog, err := h.Backlog(context.Background())
 	h.Code("backlog", err, "")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"teamdata/store"
 	"teamdata/store/rows"
@@ -29,29 +30,16 @@ func (s scopedStore) Update(ctx context.Context, scope store.Scope, fn func(stor
 	if scope.All {
 		return s.Store.Update(ctx, scope, fn)
 	}
-	return s.Store.Update(ctx, scope, func(tx store.Tx) error { return fn(newScoped(tx, s.t, scope)) })
+	return s.Store.Update(ctx, scope, func(tx store.Tx) error { return fn(scoped(tx, s.t, scope)) })
 }
 
-// scoped is a transaction of a scope.
-type scoped struct {
-	nouns
-	scopedByHand
-}
-
-// nouns are those of a transaction whose rows are decorated. Methods that stand beside them,
-// by hand, come first.
-type nouns struct{ store.Nouns }
-
-func newScoped(tx store.Tx, t testing.TB, scope store.Scope) store.Tx {
+// scoped is a transaction that is held to a scope.
+func scoped(tx store.Tx, t testing.TB, scope store.Scope) store.Tx {
 	b := &bounds{t, scope, map[uint64]bool{}}
-	return scoped{decorated(tx, func(r rows.Rows) rows.Rows { return guard{r, b} }), scopedByHand{tx, b}}
-}
-
-// decorated are the nouns on a decorator of a transaction's rows.
-func decorated(tx store.Tx, by func(rows.Rows) rows.Rows) nouns {
-	return nouns{store.Nouns{Tx: tx.(interface {
-		Decorated(by func(rows.Rows) rows.Rows) *rows.Tx
-	}).Decorated(by)}}
+	return store.Tx{
+		Tx:    tx.Decorated(func(r rows.Rows) rows.Rows { return guard{r, b} }),
+		Apart: scopedCounts{tx.Apart, b},
+	}
 }
 
 // bounds are those of a scope.
@@ -83,4 +71,34 @@ func (b *bounds) left(format string, args ...any) error {
 	err := fmt.Errorf("an Update of the scope %+v asks for %s", b.scope, fmt.Sprintf(format, args...))
 	b.t.Error(err)
 	return err
+}
+
+// scopedCounts are the counts of deliveries that a scope has.
+type scopedCounts struct {
+	store.Apart
+	*bounds
+}
+
+// of fails unless the scope has an org.
+func (s scopedCounts) of(org string) error {
+	if s.may(rows.Owner{Org: org}, false) {
+		return nil
+	}
+	return s.left("the counts of %q", org)
+}
+
+func (s scopedCounts) AddDeliveryCounts(org string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
+	return do(s.of(org), func() error { return s.Apart.AddDeliveryCounts(org, endpoint, at, c) })
+}
+
+func (s scopedCounts) EachDeliveryCounts(org string, from time.Time, fn func(uint64, time.Time, store.DeliveryCounts)) error {
+	return do(s.of(org), func() error { return s.Apart.EachDeliveryCounts(org, from, fn) })
+}
+
+func (s scopedCounts) DropDeliveryCounts(time.Time, int) (int, error) {
+	return 0, s.left("the counts of all")
+}
+
+func (s scopedCounts) DropDeliveryCountsOf(org string, limit int) (int, error) {
+	return get(s.of(org), func() (int, error) { return s.Apart.DropDeliveryCountsOf(org, limit) })
 }

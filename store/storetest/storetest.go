@@ -109,3 +109,5 @@ func Random(t *testing.T, open Open) {
 		testRandom(t, open)
 	})
 }
+
+const unlimited = int(^uint(0) >> 1)

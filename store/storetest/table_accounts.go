@@ -66,6 +66,7 @@ var accountRules = []Rule{
 	{"see a session", func(tx store.Tx) error { return store.TouchSession(tx, "ses_1") }},
 	{"end a session", func(tx store.Tx) error { return store.EndSession(tx, bob, "ses_1") }},
 	{"end the other sessions", func(tx store.Tx) error { return store.EndOtherSessions(tx, bob, "ses_1") }},
+	{"renew a password's hash", func(tx store.Tx) error { return store.RenewPasswordHash(tx, bob, "hash", "hash of now") }},
 	{"set a password", func(tx store.Tx) error { return store.SetPassword(tx, bob, "new hash", "ses_1") }},
 	{"add a passkey", addPasskey(bob, "q")},
 	{"use a passkey", func(tx store.Tx) error { return store.UsePasskey(tx, bob, "p", []byte("made"), []byte("used")) }},

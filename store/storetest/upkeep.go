@@ -40,9 +40,9 @@ func (h *history) longWork(work func(store.Store) (int, error)) {
 	due := h.oracle.eachDue()
 	h.notified.Take()
 	all := &trace{now: h.Clock.Now()}
-	n, err := work(watching{h.Store, func(tx store.Tx) watched { return watchInto(tx, all, wroteAll) }})
+	n, err := work(watching{h.Store, func(tx store.Tx) store.Tx { return watchInto(tx, all, wroteAll) }})
 	h.oracle.begin(all)
-	wantN, wantErr := work(direct{tx: h.oracle})
+	wantN, wantErr := work(direct{tx: h.oracle.Tx})
 	h.Equal("what the work did", n, wantN)
 	h.Code("the work", err, store.CodeOf(wantErr))
 	h.nothingLeft("the work", all)

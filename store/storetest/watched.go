@@ -9,52 +9,42 @@ import (
 	"teamdata/store/rows"
 )
 
-// trace is what an engine chose by itself in one transaction: its time, ids,
-// positions in lists and endpoint numbers. An oracle that runs the same rules
-// is given the same.
+// trace is what an engine chose by itself in one transaction: its time, ids and endpoint
+// numbers. An oracle that runs the same rules is given the same.
 type trace struct {
-	now       time.Time
-	ids       []string
-	positions []store.Cursor
-	numbers   []uint64
+	now     time.Time
+	ids     []string
+	numbers []uint64
 }
 
-// watched is a transaction of an engine that keeps its trace, and each of whose
-// writes is done and then fails, if wrote says so.
-type watched struct {
-	nouns
-	watchedByHand
+// watch returns a transaction of an engine with the trace that it keeps.
+func watch(tx store.Tx) (store.Tx, *trace) {
+	t := &trace{now: tx.Now()}
+	return watchInto(tx, t, wroteAll), t
 }
-
-// watcher is what a watched transaction tells.
-type watcher struct {
-	*trace
-	wrote func() error
-}
-
-// then tells of a write, which may have failed.
-func (w watcher) then(err error) error {
-	if err != nil {
-		return err
-	}
-	return w.wrote()
-}
-
-func watch(tx store.Tx) watched { return watchInto(tx, &trace{now: tx.Now()}, wroteAll) }
 
 func wroteAll() error { return nil }
 
 // watchInto is watch with a trace to go on with, and a function that is called after each
-// write.
-func watchInto(tx store.Tx, t *trace, wrote func() error) watched {
-	w := watcher{t, wrote}
-	return watched{decorated(tx, func(r rows.Rows) rows.Rows { return watchedRows{r, w} }), watchedByHand{tx, tx, w}}
+// write, which fails with its error.
+func watchInto(tx store.Tx, t *trace, wrote func() error) store.Tx {
+	return store.Tx{
+		Tx:    tx.Decorated(func(r rows.Rows) rows.Rows { return watchedRows{r, t, wrote} }),
+		Apart: watchedCounts{tx.Apart, wrote},
+	}
 }
 
 // watchedRows are the rows of a watched transaction.
 type watchedRows struct {
 	rows.Rows
-	watcher
+	*trace
+	wrote func() error
+}
+
+func (w watchedRows) NewID(prefix string) string {
+	id := w.Rows.NewID(prefix)
+	w.ids = append(w.ids, id)
+	return id
 }
 
 func (w watchedRows) Next(k *rows.Kind) (uint64, error) {
@@ -63,41 +53,39 @@ func (w watchedRows) Next(k *rows.Kind) (uint64, error) {
 	return n, err
 }
 
-func (w watchedRows) Write(k *rows.Kind, r *rows.Row) error { return w.then(w.Rows.Write(k, r)) }
+func (w watchedRows) Write(k *rows.Kind, r *rows.Row) error {
+	return do(w.Rows.Write(k, r), w.wrote)
+}
 
 func (w watchedRows) Expire(k *rows.Kind, before time.Time, limit int) (int, error) {
 	n, err := w.Rows.Expire(k, before, limit)
-	return n, w.then(err)
+	return n, do(err, w.wrote)
 }
 
-// NewID keeps the ids that rules ask for. Those of items in lists are in their positions.
-func (w watched) NewID(prefix string) string {
-	id := w.nouns.NewID(prefix)
-	w.ids = append(w.ids, id)
-	return id
+// watchedCounts are the counts of a watched transaction.
+type watchedCounts struct {
+	store.Apart
+	wrote func() error
 }
 
-func (w watched) AppendMember(m store.Member) (store.Member, error) {
-	m, err := w.nouns.AppendMember(m)
-	return m, w.placed(memberPosition(m), err)
+func (w watchedCounts) AddDeliveryCounts(org string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
+	return do(w.Apart.AddDeliveryCounts(org, endpoint, at, c), w.wrote)
 }
 
-func (w watched) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {
-	e, err := w.nouns.AppendAudit(e)
-	return e, w.placed(auditPosition(e), err)
+func (w watchedCounts) DropDeliveryCounts(before time.Time, limit int) (int, error) {
+	n, err := w.Apart.DropDeliveryCounts(before, limit)
+	return n, do(err, w.wrote)
 }
 
-func (w watcher) placed(at store.Cursor, err error) error {
-	if err == nil {
-		w.positions = append(w.positions, at)
-	}
-	return err
+func (w watchedCounts) DropDeliveryCountsOf(org string, limit int) (int, error) {
+	n, err := w.Apart.DropDeliveryCountsOf(org, limit)
+	return n, do(err, w.wrote)
 }
 
 // watching is a store whose transactions are watched.
 type watching struct {
 	store.Store
-	watch func(store.Tx) watched
+	watch func(store.Tx) store.Tx
 }
 
 func (s watching) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
