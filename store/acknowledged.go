@@ -49,8 +49,6 @@ func checkNumber(c *rows.Checker, kind string, number uint64) {
 	})
 }
 
-// LastAcknowledged returns when the endpoint last acknowledged; zero: never.
-//
 // LastAcknowledged returns when an endpoint last acknowledged; zero: never.
 func (t Tx) LastAcknowledged(endpoint uint64) (at time.Time, err error) {
 	a, err := findOrZero(lastAcknowledged, t, rows.Number(t.Text(""), endpoint))

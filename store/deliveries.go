@@ -229,8 +229,6 @@ func (t Tx) DeleteDelivery(id string) error {
 	return t.dropEvent(d.EventID)
 }
 
-// ReadToDelete reads ahead what deleting some deliveries reads, of all of them at once.
-//
 // ReadToDelete reads ahead what deleting some deliveries reads, of all of them at once:
 // their events, and the other deliveries of those.
 func (t Tx) ReadToDelete(ids []string) error {
@@ -306,10 +304,9 @@ func (t Tx) DeliveryPage(endpoint uint64, list DeliveryList, after Cursor, limit
 
 // LatestDeliveries reads up to limit deliveries of some endpoints that are in some
 // lists, newest first by [Delivery.Latest], before a position. The zero Cursor starts
-// at the newest. Lists are of DeliveryLists, or ListAttempted in place of ListWaiting.
-//
-// LatestDeliveries merges the lists. Those that wait are in two parts: the one by due time
-// has those that were not attempted where they are looked for.
+// at the newest. Lists are of DeliveryLists, or ListAttempted in place of ListWaiting. It
+// merges them; those that wait are in two parts, because the list by due time has only those
+// that were not attempted where they are looked for.
 func (t Tx) LatestDeliveries(endpoints []uint64, lists []DeliveryList, before Cursor, limit int) ([]Delivery, error) {
 	var ranges []rows.Range
 	for _, endpoint := range endpoints {
@@ -391,10 +388,8 @@ func (t Tx) idsOf(ids []string, ranges []rows.Range, limit int) ([]string, error
 }
 
 // FinishedBefore returns the ids of up to limit deliveries, of any
-// endpoint, that were acknowledged or failed before a time.
-//
-// FinishedBefore reads the start of each endpoint's two finished lists, also of removed
-// ones.
+// endpoint, that were acknowledged or failed before a time. It reads the start of each
+// endpoint's two finished lists, also of removed ones.
 func (t Tx) FinishedBefore(before time.Time, limit int) (ids []string, err error) {
 	oldest := func(numbers []uint64) (bool, error) {
 		var ranges []rows.Range
@@ -420,8 +415,6 @@ func oldestOf(endpoint uint64, list DeliveryList, before time.Time) rows.Range {
 
 // HeldBefore returns the ids of up to limit deliveries that disabled endpoints
 // have held since before a time, see [Endpoint.HeldSince].
-//
-// HeldBefore reads the start of each disabled endpoint's waiting list.
 func (t Tx) HeldBefore(before time.Time, limit int) (ids []string, err error) {
 	err = t.eachWaiting(context.Background(), func(found []Busy) (bool, error) {
 		var ranges []rows.Range

@@ -5,7 +5,7 @@ import "time"
 // DeliveryList is one of the three lists that each endpoint's deliveries are in.
 type DeliveryList uint8
 
-// The lists, and their order in [Deliveries.DeliveryPage].
+// The lists, and their order in [Tx.DeliveryPage].
 const (
 	ListAcknowledged DeliveryList = iota + 1 // latest first
 	ListWaiting                              // earliest due first
@@ -16,7 +16,7 @@ const (
 var DeliveryLists = []DeliveryList{ListWaiting, ListFailed, ListAcknowledged}
 
 // ListAttempted has the deliveries of ListWaiting that were attempted, by the end of
-// the last attempt, latest first. [Deliveries.LatestDeliveries] reads it.
+// the last attempt, latest first. [Tx.LatestDeliveries] reads it.
 const ListAttempted DeliveryList = 4
 
 // ShownAt returns the time that people see of a delivery, and by which lists of
@@ -32,7 +32,7 @@ func (d *Delivery) ShownAt() time.Time {
 	return d.DueAt
 }
 
-// Latest is the delivery's position in [Deliveries.LatestDeliveries].
+// Latest is the delivery's position in [Tx.LatestDeliveries].
 func (d *Delivery) Latest() Cursor { return CursorOf(d.ShownAt(), d.ID) }
 
 // Attempted is the delivery's position in ListAttempted, if it is there.

@@ -2,8 +2,9 @@
 // codes, ids and cursors, and the contract of a storage engine.
 //
 // Everything else builds on these terms. The APIs (server, admin) and the
-// dispatcher (delivery) read and write through [Store] and [Tx]; an engine
-// (boltstore) implements them; storetest holds every engine to them.
+// dispatcher (delivery) read and write through [Store] and [Tx]. A noun has its table, its
+// methods of Tx and its rules in one file. An engine (boltstore, pgstore) knows of it
+// nothing but rows, see package rows; storetest holds every engine to the same.
 //
 // A rule that spans records, such as "adding a member writes the member, its
 // audit entry, its event and every delivery of that event", is a function of this

@@ -14,7 +14,7 @@ type Endpoint struct {
 	Number      uint64 // its key in the due index; assigned by the engine, never reused
 	ID          string // unique in the org
 	OrgID       string
-	URL         string // https (see Endpoints.HTTPOnLoopback), at most 2,048 characters, no userinfo, no fragment; see canonical.URL
+	URL         string // https (see Apart), at most 2,048 characters, no userinfo, no fragment; see canonical.URL
 	Description string
 	Events      []string // what it receives: event types, groups of them, or AllEvents; at least one
 	Secret      string   // `whsec_` and the base64 of 24 to 64 bytes

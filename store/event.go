@@ -63,10 +63,8 @@ func EventBody(value []byte) ([]byte, error) {
 	return e.Body, stored(c.Err())
 }
 
-// AddEvent adds an event and its deliveries, whose ids the event lists.
-//
-// AddEvent keeps a short event in the row of its only delivery, which every attempt writes
-// again.
+// AddEvent adds an event and its deliveries, whose ids the event lists. A short event shares
+// the row of its only delivery, which every attempt writes again.
 func (t Tx) AddEvent(e Event, list []Delivery) error {
 	if len(list) == 1 && canShare(&e, &list[0]) && len(e.Body) <= t.Rewritable() {
 		return t.insertDelivery(&deliveryRow{e.Body, list[0]})

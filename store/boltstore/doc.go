@@ -8,10 +8,8 @@
 // (expiring.go, keyindex.go). layout.go describes the layout of the file; docs/format.md does
 // so for people who have a file and no program.
 //
-// Nouns whose tables are in package store are kept as rows, of which the file knows
-// nothing but keys, values and entries (rows.go, scan.go, checkrows.go). Each other noun
-// has a file of the same name as in store, with its transaction methods and its
-// consistency check: a new field goes there, and a new bucket also into layout.go. Code
-// that would be the same for any bbolt file belongs in boltfile. The package imports
-// store, hint, boltfile and bbolt.
+// The records of nouns are rows, of which the file knows nothing but keys, values and
+// entries (rows.go, scan.go, checkrows.go): their tables are in package store. The counts of
+// deliveries, which are added to without being read, have code of their own
+// (deliverycounts.go). Code that would be the same for any bbolt file belongs in boltfile.
 package boltstore

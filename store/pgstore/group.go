@@ -111,6 +111,7 @@ func (s *Store) attempt(group []*engine.Update, began time.Time, reread, careful
 	}
 	defer s.writing.release(c)
 	t := newTx(s, ctx, c)
+	t.rowTx.On(t, &s.records)
 	t.begun, t.over = true, newOverlay()
 	commitNo, err := t.begin(group, reread)
 	t.over.careful = careful

@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"bytes"
 	"sync"
 
 	"teamdata/store"
@@ -28,7 +29,7 @@ func (r *recent) add(rows map[string]entry) {
 		if e.row == nil {
 			continue
 		}
-		record := e.row[len(e.row)-1]
+		record := bytes.Clone(e.row[len(e.row)-1]) // which else keeps what was written with it
 		if r.size += len(id) + len(record); r.young == nil || r.size > maxRecent {
 			r.young, r.old, r.size = map[string][]byte{}, r.young, len(id)+len(record)
 		}

@@ -54,10 +54,9 @@ func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(i int,
 		return nil
 	}
 	in, r := tableOf(k), ranges[0]
-	q := newQuery("SELECT r.i, e.* FROM " + in.each(1, in.item(r), r, ranges))
+	q := newQuery("")
 	q.values = bounds(ranges)
-	q.sql += q.limit(r.Limit) + ") e"
-	q.sql += q.limit(limit)
+	q.sql = "SELECT r.i, e.* FROM " + sqlRanges(1) + ", LATERAL (" + in.inRangeOf(ranges, in.item(r)) + q.limit(r.Limit) + ") e" + q.limit(limit)
 	more, last := true, 0
 	q.row = func(values [][]byte) error {
 		i := int(readBigint(values[0])) - 1
@@ -79,9 +78,9 @@ func (t *tx) Count(k *rows.Kind, ranges []rows.Range) ([]int, error) {
 		return counts, nil
 	}
 	in, r := tableOf(k), ranges[0]
-	q := newQuery("SELECT r.i, c.n FROM " + in.each(1, in.ordered(r.Index), r, ranges))
+	q := newQuery("")
 	q.values = bounds(ranges)
-	q.sql = strings.Replace(q.sql, "LATERAL (", "LATERAL (SELECT count(*) AS n FROM (", 1) + q.limit(r.Limit) + ") counted) c"
+	q.sql = "SELECT r.i, (SELECT count(*) FROM (" + in.inRangeOf(ranges, in.ordered(r.Index)) + q.limit(r.Limit) + ") counted) FROM " + sqlRanges(1)
 	q.row = func(values [][]byte) error {
 		counts[readBigint(values[0])-1] = int(readBigint(values[1]))
 		return nil
@@ -215,8 +214,8 @@ func (t *tx) Merge(k *rows.Kind, ranges []rows.Range, skip, limit int, fn func(i
 		if r.Index != rows.ByKey && in.of.Indexes[r.Index].Valued {
 			valued = in.ordered(r.Index) + "_value"
 		}
-		parts = append(parts, fmt.Sprintf("SELECT r.i + %d AS i, e.* FROM ", len(of))+
-			in.each(len(q.values)+1, "key, "+in.ordered(r.Index)+" AS entry, "+valued+" AS entry_value", r, some)+most+") e")
+		columns := "key, " + in.ordered(r.Index) + " AS entry, " + valued + " AS entry_value"
+		parts = append(parts, fmt.Sprintf("SELECT r.i + %d AS i, e.* FROM ", len(of))+sqlRanges(len(q.values)+1)+", LATERAL ("+in.inRangeOf(some, columns)+most+") e")
 		q.values = append(q.values, bounds(some)...)
 		of = append(of, like...)
 	}
@@ -258,16 +257,20 @@ func alike(ranges []rows.Range) (all [][]int) {
 	return all
 }
 
-// each reads columns of what is in each of some ranges r: the end of its LATERAL is open.
-// The bounds are the parameters from one on.
-func (t *table) each(from int, columns string, r rows.Range, ranges []rows.Range) string {
+// sqlRanges are ranges r with their places i, whose bounds are parameters from one on.
+func sqlRanges(from int) string {
+	return fmt.Sprintf("unnest($%d::bytea[], $%d::bytea[]) WITH ORDINALITY r (start, upto, i)", from, from+1)
+}
+
+// inRangeOf selects columns of what is in a range r of some, in its order.
+func (t *table) inRangeOf(ranges []rows.Range, columns string) string {
+	r := ranges[0]
 	column := t.ordered(r.Index)
 	below := column + " < r.upto"
 	if slices.ContainsFunc(ranges, func(r rows.Range) bool { return r.To == nil }) {
 		below = "(" + column + " < r.upto OR r.upto IS NULL)"
 	}
-	return fmt.Sprintf("unnest($%d::bytea[], $%d::bytea[]) WITH ORDINALITY r (start, upto, i), LATERAL (", from, from+1) +
-		t.selectKeys(columns) + " WHERE " + column + " >= coalesce(r.start, '') AND " + below + t.bare(r) + t.order(r)
+	return t.selectKeys(columns) + " WHERE " + column + " >= coalesce(r.start, '') AND " + below + t.bare(r) + t.order(r)
 }
 
 // bounds are those of ranges, as parameters.

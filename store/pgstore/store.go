@@ -82,7 +82,8 @@ type Store struct {
 	engine.Watch
 	databaseClock
 	recent    recent
-	sealedNow bool // by this Open
+	records   rows.Writing // of one group after the other, whose memory is not used again
+	sealedNow bool         // by this Open
 
 	queue      *engine.Queue
 	limits     limits
