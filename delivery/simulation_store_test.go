@@ -180,14 +180,14 @@ func note[T any](w watchedRows, to *[]T, k *rows.Kind, key, value []byte) error 
 
 func (w watchedRows) written(k *rows.Kind, key, value []byte, added bool) error {
 	a := w.a
-	switch store.Kind(k.Name) {
-	case store.KindAudit:
+	switch k.Name {
+	case "auditLog":
 		org, _, _ := strings.Cut(string(key), "\x00")
 		e := store.AuditEntry{OrgID: org}
 		err := json.Unmarshal(value, &e)
 		a.audits = append(a.audits, e)
 		return err
-	case store.KindDelivery:
+	case "deliveries":
 		d, _, err := store.ReadDelivery(key, value)
 		if err != nil || !added {
 			a.put = append(a.put, d)
@@ -200,14 +200,14 @@ func (w watchedRows) written(k *rows.Kind, key, value []byte, added bool) error 
 		e, err := w.tx.Event(d.EventID)
 		a.events = append(a.events, e)
 		return err
-	case store.KindEndpoint:
+	case "endpoints":
 		if added {
 			return note(w, &a.made, k, key, value)
 		}
 		return note(w, &a.endpoints, k, key, value)
-	case store.KindMail:
+	case "mails":
 		return note(w, &a.mails, k, key, value)
-	case store.KindIdempotency:
+	case "idempotency":
 		return note(w, &a.answers, k, key, value)
 	}
 	return nil
@@ -215,20 +215,20 @@ func (w watchedRows) written(k *rows.Kind, key, value []byte, added bool) error 
 
 func (w watchedRows) dropped(k *rows.Kind, key, was []byte) error {
 	a := w.a
-	switch store.Kind(k.Name) {
-	case store.KindDelivery:
+	switch k.Name {
+	case "deliveries":
 		d, body, err := store.ReadDelivery(key, was)
 		if a.dropped = append(a.dropped, d.ID); len(body) > 0 {
 			a.droppedEvents = append(a.droppedEvents, d.EventID)
 		}
 		return err
-	case store.KindEvent:
+	case "events":
 		a.droppedEvents = append(a.droppedEvents, string(key))
-	case store.KindEndpoint:
+	case "endpoints":
 		return note(w, &a.removed, k, key, was)
-	case store.KindRemovedEndpoint:
+	case "removedEndpoints":
 		a.forgotten = append(a.forgotten, rows.ReadNumber(key))
-	case store.KindMail:
+	case "mails":
 		a.sent = append(a.sent, string(key))
 	}
 	return nil
