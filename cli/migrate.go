@@ -67,7 +67,7 @@ func carrying(kind store.Kind, n int, readBack bool) string {
 func printCarried(out io.Writer, m app.Migration, carried store.Carried) error {
 	table := terminal.Table{To: out, Right: []int{1}}
 	var rows [][]string
-	for _, kind := range store.Kinds {
+	for _, kind := range store.Kinds() {
 		if n := carried.Counts[kind]; n > 0 {
 			rows = append(rows, []string{string(kind), strconv.Itoa(n)})
 		}

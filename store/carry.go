@@ -12,52 +12,36 @@ import (
 	"teamdata/store/rows"
 )
 
-// Kind is a kind of record that is carried from one engine to another.
+// Kind is a kind of record that is carried from one engine to another. Most are kinds of
+// rows, by their names: keys and values are carried as they are, so that secrets stay
+// sealed. If a kind has a Span and a key was written several times, the last row is carried.
 type Kind string
 
-// The kinds, and the parts of their keys. Text in a key that another part follows ends
-// with a zero byte, numbers are 8 bytes big-endian. A record is as its table has it,
-// if nothing else is said; secrets in it stay sealed.
-const (
-	KindOrg              Kind = "orgs"             // org id
-	KindRemovedOrg       Kind = "removedOrgs"      // org id → nothing
-	KindPlan             Kind = "plans"            // name
-	KindMember           Kind = "members"          // org id, user id
-	KindAudit            Kind = "auditLog"         // org id, createdAt ms, entry id → the item's JSON
-	KindLastRemoved      Kind = "lastRemoved"      // org id → org id, 0, createdAt ms and id of a removed member whom no other follows
-	KindInstructions     Kind = "instructions"     // org id
-	KindAPIKey           Kind = "apiKeys"          // key id
-	KindKeyUse           Kind = "keyUse"           // key id
-	KindEndpointNumber   Kind = "endpointSequence" // nothing → the endpoint number given last, if any was
-	KindEndpoint         Kind = "endpoints"        // org id, endpoint id
-	KindRemovedEndpoint  Kind = "removedEndpoints" // endpoint number → nothing
-	KindEventType        Kind = "eventTypes"       // event type
-	KindEvent            Kind = "events"           // event id
-	KindDelivery         Kind = "deliveries"       // delivery id → the delivery, with its event where they share a row
-	KindLastAcknowledged Kind = "lastAcknowledged" // endpoint number → ms, as a number
-	KindDeliveryCounts   Kind = "deliveryCounts"   // hours since 1970, org id, endpoint number
-	KindReplayJob        Kind = "replayJobs"       // job id
-	KindMail             Kind = "mails"            // mail id
-	KindIdempotency      Kind = "idempotency"      // org id, key → the record written last
-	KindCertificate      Kind = "certificates"     // name → PEM
-	KindOperatorToken    Kind = "operatorTokens"   // token id
-	KindAccount          Kind = "accounts"         // user id
-	KindSession          Kind = "sessions"         // session id
-	KindSignInLink       Kind = "signInLinks"      // link id
-)
+// KindDeliveryCounts are no rows. The key is the number of hours since 1970, the org id, a
+// zero byte and the endpoint number, the record their sum. Numbers are 8 bytes, big-endian.
+const KindDeliveryCounts Kind = "deliveryCounts"
 
-// Kinds are all kinds, in the order in which they are carried.
-var Kinds = []Kind{
-	KindOrg, KindRemovedOrg, KindPlan, KindMember, KindAudit, KindLastRemoved, KindInstructions, KindAPIKey, KindKeyUse,
-	KindEndpointNumber, KindEndpoint, KindRemovedEndpoint, KindEventType, KindEvent, KindDelivery, KindLastAcknowledged,
-	KindDeliveryCounts, KindReplayJob, KindMail, KindIdempotency, KindCertificate, KindOperatorToken, KindAccount, KindSession, KindSignInLink,
+// numbersOf begins the name of a Kind that has one record: the number that a kind of rows
+// gave last. Its key is empty. Without such a number there is no record.
+const numbersOf = "numbers of "
+
+// Kinds are all kinds, in the order in which they are carried, which is that of their names.
+func Kinds() []Kind {
+	kinds := []Kind{KindDeliveryCounts}
+	for _, k := range rows.Kinds() {
+		if kinds = append(kinds, Kind(k.Name)); k.Numbers {
+			kinds = append(kinds, numbersOf+Kind(k.Name))
+		}
+	}
+	slices.Sort(kinds)
+	return kinds
 }
 
 // NumbersOf is the kind of rows whose number given last is the record of a Kind; nil: the
 // Kind has no such record.
 func NumbersOf(kind Kind) *rows.Kind {
-	if kind == KindEndpointNumber {
-		return &endpoints.Kind
+	if name, ok := strings.CutPrefix(string(kind), numbersOf); ok {
+		return rowsOf(Kind(name))
 	}
 	return nil
 }
@@ -138,7 +122,7 @@ func Carry(ctx context.Context, from Source, to Carrier, progress func(kind Kind
 // countsApart names the kinds of which two sides have different numbers.
 func countsApart(want, got Carried) string {
 	var b strings.Builder
-	for _, kind := range Kinds {
+	for _, kind := range Kinds() {
 		if want.Counts[kind] != got.Counts[kind] {
 			fmt.Fprintf(&b, "; %s: %d of %d", kind, got.Counts[kind], want.Counts[kind])
 		}

@@ -47,7 +47,7 @@ type file struct{ db *bbolt.DB }
 func (f file) Dump(_ context.Context, fn store.EachRecord) error {
 	return boltfile.GuardPages(func() error {
 		return f.db.View(func(bolt *bbolt.Tx) error {
-			for _, kind := range store.Kinds {
+			for _, kind := range store.Kinds() {
 				dump := dumps[kind]
 				if k := store.NumbersOf(kind); k != nil {
 					dump = func(bolt *bbolt.Tx, fn each) error { return dumpNumber(bolt, k, fn) }

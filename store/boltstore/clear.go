@@ -12,7 +12,7 @@ import (
 )
 
 // notCleared are the buckets that Clear leaves as they are.
-var notCleared = [][]byte{bucketMeta, []byte(store.KindCertificate)}
+var notCleared = [][]byte{bucketMeta, []byte("certificates")}
 
 var errNotForTests = errors.New("the data file was not opened for tests, and only theirs is cleared")
 

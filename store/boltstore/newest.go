@@ -13,7 +13,7 @@ import (
 // which everything added later follows. It costs three seeks per org.
 func (t *tx) newest() (time.Time, error) {
 	ms := uint64(0)
-	orgs := t.bolt.Bucket([]byte(store.KindOrg)).Cursor()
+	orgs := t.bolt.Bucket([]byte("orgs")).Cursor()
 	for key, _ := orgs.First(); key != nil; key, _ = orgs.Next() {
 		at, err := t.NewestPosition(string(key))
 		if err != nil {

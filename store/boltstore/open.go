@@ -10,7 +10,6 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/engine"
 	"teamdata/store/rows"
@@ -50,7 +49,7 @@ func open(path string, o Options) (*Store, error) {
 }
 
 // rising lists the buckets whose last key is the last id assigned.
-var rising = [][]byte{[]byte(store.KindEvent), []byte(store.KindDelivery), []byte(store.KindMail)}
+var rising = [][]byte{[]byte("events"), []byte("deliveries"), []byte("mails")}
 
 // resume continues from the file's content: new ids follow the existing ones,
 // even if the clock stepped back while teamdata was not running.

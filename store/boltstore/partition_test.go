@@ -62,8 +62,8 @@ func (f *fixture) partitions() (n int) {
 }
 
 var (
-	bucketIdempotency = []byte(store.KindIdempotency)
-	idempotencyKind   = rowKind(string(store.KindIdempotency))
+	bucketIdempotency = []byte("idempotency")
+	idempotencyKind   = rowKind("idempotency")
 	partitionSpan     = idempotencyKind.Span
 )
 

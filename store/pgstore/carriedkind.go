@@ -29,7 +29,7 @@ var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 	for _, k := range rows.Kinds() {
 		kinds[store.Kind(k.Name)] = carriedRows(k)
 	}
-	for _, kind := range store.Kinds {
+	for _, kind := range store.Kinds() {
 		if k := store.NumbersOf(kind); k != nil {
 			kinds[kind] = &carriedKind{query: "SELECT int8send(last_value) FROM " + tableOf(k).numbers() + " WHERE is_called"}
 		}

@@ -199,7 +199,7 @@ func (w *whole) exec(ctx context.Context, sql string) error {
 
 // Dump reads the rows of each kind as they come.
 func (w *whole) Dump(ctx context.Context, fn store.EachRecord) error {
-	for _, kind := range store.Kinds {
+	for _, kind := range store.Kinds() {
 		k := carriedKinds()[kind]
 		err := w.each(ctx, k.query, func(values row) (err error) {
 			key, rest := joinKey(k.key, values)

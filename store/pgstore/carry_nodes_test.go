@@ -20,7 +20,7 @@ func read(t testing.TB, database string) (orgs []string, err error) {
 	kit.Must(t, err)
 	return orgs, Read(bg, target, nil, "data file copy.db", func(from store.Source) error {
 		return from.Dump(bg, func(kind store.Kind, key, _ []byte) error {
-			if kind == store.KindOrg {
+			if kind == "orgs" {
 				orgs = append(orgs, string(key))
 			}
 			return nil

@@ -148,7 +148,7 @@ type lossyCarrier struct {
 func (l lossyCarrier) Load(ctx context.Context, fill func(store.EachRecord) error) error {
 	return l.Carrier.Load(ctx, func(put store.EachRecord) error {
 		return fill(func(kind store.Kind, key, record []byte) error {
-			if record = bytes.Clone(record); kind == store.KindPlan && !l.change(key, record) {
+			if record = bytes.Clone(record); kind == "plans" && !l.change(key, record) {
 				return nil
 			}
 			return put(kind, key, record)

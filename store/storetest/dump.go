@@ -82,7 +82,7 @@ func dumpRows(b *strings.Builder, tx *rows.Tx) {
 // shown are the indexes of a kind that dumps show, and ByKey. Events may share the rows of
 // their deliveries. Indexes of one name may stand together.
 func shown(k *rows.Kind) (indexes []int) {
-	if k.Span > 0 || k.Name == string(store.KindEvent) {
+	if k.Span > 0 || k.Name == "events" {
 		return nil
 	}
 	indexes = []int{rows.ByKey}

@@ -13,7 +13,7 @@ import (
 )
 
 // deliveryKind are the rows of deliveries.
-var deliveryKind = rows.Kinds()[slices.IndexFunc(rows.Kinds(), func(k *rows.Kind) bool { return k.Name == string(store.KindDelivery) })]
+var deliveryKind = rows.Kinds()[slices.IndexFunc(rows.Kinds(), func(k *rows.Kind) bool { return k.Name == "deliveries" })]
 
 // deliveries are all that there are, in the order of their ids.
 func (o *oracle) deliveries() (list []store.Delivery) {

@@ -137,7 +137,7 @@ func (h *history) moveClock() {
 // adoptRecords lets the store say which idempotency records are there that had
 // expired before the clock stepped back: it may have dropped them, or not.
 func (h *history) adoptRecords() {
-	kind := rows.Kinds()[slices.IndexFunc(rows.Kinds(), func(k *rows.Kind) bool { return k.Name == string(store.KindIdempotency) })]
+	kind := rows.Kinds()[slices.IndexFunc(rows.Kinds(), func(k *rows.Kind) bool { return k.Name == "idempotency" })]
 	var back []string
 	err := h.oracle.Scan(kind, rows.Range{Index: rows.ByKey}, func(item rows.Item) bool {
 		first, err := kind.At(item.Value)
