@@ -63,6 +63,27 @@ type damage struct {
 	says   []string
 }
 
+// check does the damage to a copy of a file, and finds what it says.
+func (d damage) check(t *testing.T, content []byte) {
+	t.Helper()
+	path := writeCopy(t, content)
+	db, err := bbolt.Open(path, boltfile.Mode, nil)
+	must(t, err)
+	must(t, db.Update(func(tx *bbolt.Tx) error { return d.do(tx.Bucket(d.bucket)) }))
+	must(t, db.Close())
+	var faults []string
+	must(t, Check(path, func(fault string) { faults = append(faults, fault) }))
+	for _, fault := range faults {
+		saysOneLine(t, fault)
+	}
+	all := strings.Join(faults, "\n")
+	for _, want := range d.says {
+		if !strings.Contains(all, want) {
+			t.Errorf("no fault says %s; there are %d:\n%s", want, len(faults), all)
+		}
+	}
+}
+
 func lose(b *bbolt.Bucket) error {
 	key, _ := b.Cursor().First()
 	return b.Delete(bytes.Clone(key))
@@ -114,6 +135,8 @@ func inPartition(do func(*bbolt.Bucket) error) func(*bbolt.Bucket) error {
 	}
 }
 
+// damages are those of what refers to something else, and of rows that are no records. Others
+// are in TestCheckNoticesEveryKind.
 var damages = map[string]damage{
 	"a place is lost":             {bucketDeliveryLists, lose, []string{`deliveries "whd_`, "is not in deliveryLists under", "deliveryLists: entries: 2, deliveries: 3"}},
 	"a place too many":            {bucketDeliveryLists, put(placeKey(1, store.ListFailed, someCursor), nil), []string{"deliveryLists: entries: 4, deliveries: 3"}},
@@ -121,11 +144,9 @@ var damages = map[string]damage{
 	"a delivery is lost":          {bucketDeliveries, lose, []string{"deliveryLists: entries: 3, deliveries: 2"}},
 	"an event's delivery is lost": {bucketDeliveries, loseKey("whd_1"), []string{`events "evt_1": none of its deliveries is there`, "deliveryLists: entries: 3, deliveries: 2"}},
 	"an event in two records":     {bucketDeliveries, addBody("whd_1"), []string{`deliveries "whd_1": must not hold the event "evt_1"`}},
-	"a delivery is spoiled":       {bucketDeliveries, spoil, []string{`deliveries "whd_`, "the record is damaged"}},
 	"a delivery elsewhere":        {bucketDeliveries, move("whd_x"), []string{`deliveries "whd_x": is not in deliveryLists under`}},
 	"a body elsewhere":            {bucketDeliveries, move("x"), []string{`deliveries "x": must not hold the event "evt_x"`}},
 	"an event is lost":            {bucketEvents, lose, []string{`deliveries "whd_`, `its event "evt_`, "is missing"}},
-	"an event is spoiled":         {bucketEvents, spoil, []string{`events "evt_`, "the record is damaged"}},
 	"an event elsewhere":          {bucketEvents, move("evt_x"), []string{`events "evt_x": the record is that of "evt_`}},
 	"an event without deliveries": {bucketEvents, putEvent("evt_x", "whd_none"), []string{`events "evt_x": none of its deliveries is there`}},
 	"an event names another":      {bucketEvents, putEvent("evt_1", "whd_none"), []string{`deliveries "whd_1": its event "evt_1" does not name it`}},
@@ -133,20 +154,15 @@ var damages = map[string]damage{
 	"a number to nowhere":         {[]byte("endpointNumbers"), put(numberKey(7), orgKey(testOrg, "whe_7")), []string{"endpointNumbers: entries: 2, endpoints: 1"}},
 	"a number to another":         {[]byte("endpointNumbers"), put(numberKey(1), orgKey(testOrg, "whe_7")), []string{`endpoints "org_test\x00whe_1": has "org_test\x00whe_7" in endpointNumbers, and not "org_test\x00whe_1"`}},
 	"an endpoint is lost":         {[]byte("endpoints"), lose, []string{"endpointNumbers: entries: 1, endpoints: 0"}},
-	"an endpoint is spoiled":      {[]byte("endpoints"), spoil, []string{`endpoints "org_test\x00whe_1": the record is damaged`}},
 	"a manager is lost":           {[]byte("managers"), lose, []string{`members "org_test\x00usr_owner": is not in managers under "org_test\x00usr_owner"`, "managers: entries: 1, members: 2"}},
 	"a manager too many":          {[]byte("managers"), put(orgKey(testOrg, "usr_member"), []byte("admin")), []string{"managers: entries: 3, members: 2"}},
 	"an org of no manager":        {[]byte("visibleOrgs"), put(orgKey("usr_member", testOrg), nil), []string{"visibleOrgs: entries: 3, members: 2"}},
 	"a manager's org is lost":     {[]byte("visibleOrgs"), lose, []string{`members "org_test\x00usr_owner": is not in visibleOrgs under "usr_owner\x00org_test"`, `accounts "usr_owner": may see no org`}},
 	"a manager of another role":   {[]byte("managers"), put(orgKey(testOrg, "usr_owner"), []byte("admin")), []string{`members "org_test\x00usr_owner": has "admin" in managers, and not "owner"`}},
 	"a member is lost":            {[]byte("members"), lose, []string{"memberList: entries: 3, members: 2"}},
-	"a member is spoiled":         {[]byte("members"), spoil, []string{`members "org_test\x00usr_member": the record is damaged`}},
 	"an item is lost":             {[]byte("memberList"), lose, []string{`members "org_test\x00usr_`, `is not in memberList under "org_test\x00`, "memberList: entries: 2, members: 3"}},
 	"an item is spoiled":          {[]byte("memberList"), spoil, []string{`members "org_test\x00usr_`, `in memberList, and not "{`}},
 	"an item too many":            {[]byte("memberList"), put([]byte(testOrg+"\x00\x00\x00\x00\x00\x00\x00\x00\x00a"), []byte("{}")), []string{"memberList: entries: 4, members: 3"}},
-	"an org is spoiled":           {[]byte("orgs"), spoil, []string{`orgs "org_test": the record is damaged`}},
-	"a plan is spoiled":           {[]byte("plans"), spoil, []string{`plans "pro": the record is damaged`}},
-	"instructions are spoiled":    {[]byte("instructions"), spoil, []string{`instructions "org_test": the record is damaged`}},
 	"a key elsewhere":             {[]byte("apiKeys"), move("key_x"), []string{`apiKeys "key_x": the record is that of "key_1"`, `keyUse "key_1": there is no such key`}},
 	"a listed key is lost":        {[]byte("apiKeyList"), lose, []string{`apiKeys "key_1": is not in apiKeyList under "org_test\x00key_1"`, "apiKeyList: entries: 0, apiKeys: 1"}},
 	"a listed key too many":       {[]byte("apiKeyList"), put(orgKey(testOrg, "key_x"), nil), []string{"apiKeyList: entries: 2, apiKeys: 1"}},
@@ -157,12 +173,7 @@ var damages = map[string]damage{
 	"removed, and forgotten":      {[]byte("removedEndpoints"), lose, []string{`lastAcknowledged: there is no endpoint of the number 2`}},
 	"a place at no endpoint":      {bucketDeliveryLists, put(placeKey(9, store.ListFailed, someCursor), nil), []string{"deliveryLists: entries: 4, deliveries: 3"}},
 	"a place that is none":        {bucketDeliveryLists, put([]byte("x"), nil), []string{"deliveryLists: entries: 4, deliveries: 3"}},
-	"an event type is spoiled":    {[]byte("eventTypes"), spoil, []string{`eventTypes "invoice.paid": the record is damaged`}},
-	"a token is spoiled":          {[]byte("operatorTokens"), spoil, []string{`operatorTokens "opr_1": the record is damaged`}},
-	"a key is spoiled":            {[]byte("apiKeys"), spoil, []string{`apiKeys "key_1": the record is damaged`}},
-	"a retry is spoiled":          {[]byte("replayJobs"), spoil, []string{`replayJobs "rpl_1": the record is damaged`}},
 	"a retry of no org":           {[]byte("replayJobList"), lose, []string{`replayJobs "rpl_1": is not in replayJobList under "org_test\x00rpl_1"`, "replayJobList: entries: 0, replayJobs: 1"}},
-	"a mail is spoiled":           {[]byte("mails"), spoil, []string{`mails "mai_old": the record is damaged`}},
 	"an audit entry is spoiled":   {[]byte("auditLog"), spoil, []string{`auditLog "org_test\x00`, "is not JSON"}},
 	"an answer is spoiled":        {bucketIdempotency, inPartition(spoil), []string{`idempotency "org_test\x00old": the record is damaged`}},
 	"an answer elsewhere":         {bucketIdempotency, inPartition(move("org_test\x00x")), []string{`idempotency "org_test\x00x": holds the record of "org_test\x00old"`}},
@@ -170,21 +181,17 @@ var damages = map[string]damage{
 	"acknowledged by none":        {bucketLastAcknowledged, put(numberKey(7), numberKey(1)), []string{"lastAcknowledged: there is no endpoint of the number 7"}},
 	"acknowledged at no time":     {bucketLastAcknowledged, put(numberKey(1), []byte("x")), []string{`lastAcknowledged "`, "holds no time"}},
 	"a use of no key":             {[]byte("keyUse"), move("key_x"), []string{`keyUse "key_x": there is no such key`}},
-	"a use is spoiled":            {[]byte("keyUse"), spoil, []string{`keyUse "key_1": the record is damaged`}},
 	"counts are spoiled":          {bucketDeliveryCounts, spoil, []string{`deliveryCounts "`, "the record is damaged"}},
 	"counts of no org":            {bucketDeliveryCounts, move(string(countsKey(someTime, "", 1))), []string{`deliveryCounts "`, "is no hour, org and endpoint"}},
 	"counts of no endpoint":       {bucketDeliveryCounts, move(string(countsStart(1, "org_test"))), []string{`deliveryCounts "`, "is no hour, org and endpoint"}},
 	"an account is lost":          {[]byte("accounts"), lose, []string{"accountEmails: entries: 2, accounts: 1"}},
-	"an account is spoiled":       {[]byte("accounts"), spoil, []string{`accounts "usr_owner": the record is damaged`}},
 	"an account elsewhere":        {[]byte("accounts"), move("usr_x"), []string{`accounts "usr_x": the record is that of "usr_owner"`}},
 	"an address is lost":          {[]byte("accountEmails"), lose, []string{`accounts "usr_owner": is not in accountEmails under "owner@acme.example"`, "accountEmails: entries: 1, accounts: 2"}},
 	"an address of another":       {[]byte("accountEmails"), put([]byte("zoe@test.example"), []byte("usr_owner")), []string{`accounts "usr_zoe": has "usr_owner" in accountEmails, and not "usr_zoe"`}},
 	"an address too many":         {[]byte("accountEmails"), put([]byte("x@test.example"), []byte("usr_owner")), []string{"accountEmails: entries: 3, accounts: 2"}},
 	"a session is lost":           {[]byte("sessions"), lose, []string{`accounts "usr_owner": its session "ses_`, "is missing"}},
-	"a session is spoiled":        {[]byte("sessions"), spoil, []string{`sessions "ses_`, "the record is damaged"}},
 	"a session too many":          {[]byte("sessions"), put([]byte("ses_x"), rowsOf("sessions").encode(&store.Session{ID: "ses_x", UserID: "usr_owner"})), []string{`sessions "ses_x": is not among those of the account "usr_owner"`}},
 	"a session of another":        {[]byte("sessions"), disown, []string{`sessions "ses_`, `the record is that of "ses_x"`, `accounts "usr_owner": its session "ses_`, `is that of "usr_zoe"`}},
-	"a link is spoiled":           {[]byte("signInLinks"), spoil, []string{`signInLinks "sil_`, "the record is damaged"}},
 	"a link elsewhere":            {[]byte("signInLinks"), move("sil_x"), []string{`signInLinks "sil_x": the record is that of "sil_`}},
 	"an end that is none":         {[]byte("lastRemoved"), put([]byte(testOrg), []byte("org_test\x001")), []string{`lastRemoved "org_test"`, "is not a position of that org"}},
 	"another org's end":           {[]byte("lastRemoved"), put([]byte(testOrg), []byte("org_x\x00\x00\x00\x00\x00\x00\x00\x00\x00a")), []string{`lastRemoved "org_test"`, "is not a position of that org"}},
@@ -201,36 +208,7 @@ func TestCheckNotices(t *testing.T) {
 	content := readFile(t, newWhole(t).path)
 	for name, d := range damages {
 		t.Run(name, func(t *testing.T) {
-			path := writeCopy(t, content)
-			db, err := bbolt.Open(path, boltfile.Mode, nil)
-			must(t, err)
-			must(t, db.Update(func(tx *bbolt.Tx) error { return d.do(tx.Bucket(d.bucket)) }))
-			must(t, db.Close())
-			var faults []string
-			must(t, Check(path, func(fault string) { faults = append(faults, fault) }))
-			for _, fault := range faults {
-				saysOneLine(t, fault)
-			}
-			all := strings.Join(faults, "\n")
-			for _, want := range d.says {
-				if !strings.Contains(all, want) {
-					t.Errorf("no fault says %s; there are %d:\n%s", want, len(faults), all)
-				}
-			}
+			d.check(t, content)
 		})
-	}
-}
-
-// TestCheckNamesEveryBucket: there is a damage for each bucket that holds what
-// could be damaged.
-func TestCheckNamesEveryBucket(t *testing.T) {
-	seen := map[string]bool{string(bucketMeta): true, string([]byte("certificates")): true} // a number, and texts of any form
-	for _, d := range damages {
-		seen[string(d.bucket)] = true
-	}
-	for _, name := range buckets {
-		if !seen[string(name)] {
-			t.Errorf("no test damages %s", name)
-		}
 	}
 }

@@ -10,11 +10,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/rows"
 	"teamdata/store/seal"
 )
 
@@ -74,5 +76,15 @@ func TestFormatOfSealedExample(t *testing.T) {
 	must(t, err)
 	if plain, err := k.Open(value, []byte("meta\x00seal")); err != nil || string(plain) != "teamdata" {
 		t.Errorf("the example opens as %q, %v", plain, err)
+	}
+}
+
+// TestFormatNamesTheSealed: the table of sealed values has a row for each kind with secrets.
+func TestFormatNamesTheSealed(t *testing.T) {
+	text, _ := formatDoc(t)
+	for _, k := range rows.Kinds() {
+		if row := "| `" + k.Name + "`, 0, "; (k.Seal != nil) != strings.Contains(text, row) {
+			t.Errorf("docs/format.md: has secrets: %v; %q is in a table: %v", k.Seal != nil, row, k.Seal == nil)
+		}
 	}
 }

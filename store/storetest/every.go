@@ -33,9 +33,11 @@ func (s *Subject) fillEverything() names {
 			createOrg(store.Org{ID: "org_gone", Name: "Gone"})(r), deleteOrg("org_gone")(r),
 			r.PutMail(store.Mail{ID: "mai_1", To: "a"}), r.PutMail(store.Mail{ID: "mai_2", To: "b"}),
 			r.PutReplayJob(store.ReplayJob{ID: "rpl_1", OrgID: acme, State: store.ReplayRunning}), r.PutReplayJob(store.ReplayJob{ID: "rpl_2", OrgID: acme}),
-			r.PutCertificate("ca", []byte("ca")), r.PutKeyUse("key_1", store.KeyUse{LastUsedAt: r.Now()}),
 			r.AddDeliveryCounts(acme, 1, r.Now(), store.DeliveryCounts{Failed: 1}))
 		n.given(given.ids)
+		for _, k := range kinds {
+			err = errors.Join(err, k.fill(r))
+		}
 		return err
 	})
 	return n
@@ -61,14 +63,17 @@ func changeEverything(tx store.Tx) error {
 	_, errPostpone := store.PostponeMail(tx, store.Mail{ID: "mai_1", To: "a", CreatedAt: tx.Now()}, store.DefaultMailSchedule)
 	_, errExpire := tx.ExpireIdempotencyRecords(100)
 	_, errDropped := tx.DropDeliveryCounts(tx.Now(), 100)
-	return errors.Join(errPostpone, errExpire, errDropped,
+	var errKinds error
+	for _, k := range kinds {
+		errKinds = errors.Join(errKinds, k.change(tx))
+	}
+	return errors.Join(errPostpone, errExpire, errDropped, errKinds,
 		tx.DeleteDelivery("whd_3"), tx.DeleteDelivery("whd_4"), tx.ForgetEndpoint(removed[len(removed)-1]),
 		tx.PutMail(store.Mail{ID: "mai_3", To: "c"}), tx.DeleteMail("mai_2"),
 		tx.PutReplayJob(store.ReplayJob{ID: "rpl_3", OrgID: acme}), tx.DeleteReplayJob("rpl_2"),
 		tx.PutLastAcknowledged(2, someTime), addRecord(tx, "new"),
-		tx.PutKeyUse("key_1", store.KeyUse{}), store.AddKeyUse(tx, "key_2", store.KeyUse{LastUsedAt: tx.Now()}),
+		store.AddKeyUse(tx, "key_2", store.KeyUse{LastUsedAt: tx.Now()}),
 		tx.AddDeliveryCounts(acme, 1, tx.Now(), store.DeliveryCounts{Failed: 1}), tx.AddDeliveryCounts(other, 1, someTime, store.DeliveryCounts{Failed: 1}),
-		tx.PutCertificate("ca", []byte("changed")), tx.PutCertificate("new", []byte("new")),
 		tx.DeleteAPIKey("key_2"), tx.DeleteIdempotencyRecord(acme, "two"),
 		deleteOrg("org_new")(tx), tx.ForgetOrg("org_new"), tx.ForgetOrg("org_gone"),
 		deleteOrg(other)(tx), second(tx.DropAuditLog(other, 1)), second(tx.DropDeliveryCountsOf(other, 100)))

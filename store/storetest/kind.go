@@ -13,6 +13,8 @@ type tested interface {
 	called() string
 	test(*Subject)
 	generators() []generator
+	fill(store.Tx) error
+	change(store.Tx) error
 }
 
 // kind is a kind of record that is found by its id.
@@ -27,7 +29,7 @@ type kind[T any] struct {
 	drop   func(tx store.Tx, id string) error                      // nil: it stays
 	unset  bool                                                    // what was never written is found, and empty
 	once   bool                                                    // it is never changed
-	random string                                                  // which of the names random histories put it under as it is; empty: they don't
+	random string                                                  // which of the names random histories put it under as it is, since nothing depends on it; empty: they don't
 }
 
 func (k kind[T]) called() string { return k.name }
@@ -186,6 +188,30 @@ func (k kind[T]) page(tx store.Tx, after string, limit int) ([]T, error) {
 	list, err := k.all(tx)
 	list = slices.DeleteFunc(list, func(v T) bool { return *k.id(&v) <= after })
 	return list[:min(len(list), limit)], err
+}
+
+// fill writes what change changes, of a kind on which nothing depends.
+func (k kind[T]) fill(tx store.Tx) error { return k.putEach(tx, "before", "kept", "dropped") }
+
+// change adds, changes and drops one.
+func (k kind[T]) change(tx store.Tx) error {
+	err := k.putEach(tx, "after", "kept", "added")
+	if err == nil && k.random != "" && k.drop != nil {
+		err = k.drop(tx, "dropped")
+	}
+	return err
+}
+
+func (k kind[T]) putEach(tx store.Tx, text string, ids ...string) error {
+	if k.random == "" {
+		return nil
+	}
+	for _, id := range ids {
+		if err := k.put(tx, k.sample(id, Sample[T](Values{Text: text + id, Time: someTime}))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // generators draw what random histories do with the kind beside its rules.

@@ -36,7 +36,7 @@ var kinds = []tested{
 			return u, err
 		},
 		drop: store.Tx.DeleteAPIKey},
-	kind[certificate]{name: "Certificates", id: func(c *certificate) *string { return &c.Name }, random: "certificate",
+	kind[certificate]{name: "Certificates", id: func(c *certificate) *string { return &c.Name }, random: "any",
 		put: func(tx store.Tx, c certificate) error { return tx.PutCertificate(c.Name, c.PEM) },
 		get: func(tx store.Tx, c certificate) (_ certificate, err error) {
 			c.PEM, err = tx.Certificate(c.Name)

@@ -11,7 +11,7 @@ import (
 // randomNames are the few names that histories use, so that they meet.
 var randomNames = names{
 	"org": {"o", "o-", "oo"}, "user": {"u", "v", "w", "x"}, "plan": {"pro", "basic"},
-	"key": {"k", "l", "m"}, "endpoint": {"e", "f", "g"}, "record": {"r", "s"}, "certificate": {"c"},
+	"key": {"k", "l", "m"}, "endpoint": {"e", "f", "g"}, "record": {"r", "s"}, "any": {"c"},
 	"type": {"bill.paid", "bill.sent"}, "token": {"O", "t"},
 }
 
