@@ -13,16 +13,16 @@ import (
 // needs no line here.
 func TestCheckNoticesEveryKind(t *testing.T) {
 	t.Parallel()
+	var tx rows.Tx
+	tx.On(nil, new(rows.Writing))
 	for _, k := range rows.Kinds() {
 		f := newFixture(t, Options{ForTests: true})
 		must(t, f.Clear(bg))
-		r := rows.Row{Key: []byte("org_1\x00row_1"), Value: k.Records.Encode(samplesOf(k.Name, k.Records)[0]), New: true, At: someTime}
-		f.update(func(u store.Tx) error {
-			if k.Entries != nil {
-				must(t, k.Entries(&u.(*tx).rows, r.Key, r.Value, false, &r.Entries))
-			}
-			return u.(*tx).Write(k, &r)
-		})
+		r := rows.Row{Key: []byte("org_1\x00row_1"), Value: k.Records.Encode(samplesOf(k.Name, k.Records)[0])}
+		if k.Entries != nil {
+			must(t, k.Entries(&tx, r.Key, r.Value, false, &r.Entries))
+		}
+		must(t, f.Load(bg, func(put store.EachRecord) error { return put(store.Kind(k.Name), r.Key, r.Value) }))
 		f.close()
 		content := readFile(t, f.path)
 		for _, d := range damagesOf(t, k, &r) {

@@ -26,7 +26,7 @@ func (s *Subject) fillEverything() names {
 		err := Fill(r)
 		gone, errGone := store.ImportEndpoint(r, newEndpoint(acme, "whe_3"))
 		kept, errKept := r.Endpoint(acme, "whe_1")
-		err = errors.Join(err, errGone, errKept,
+		err = errors.Join(err, errGone, errKept, eachKind(tested.fill)(r),
 			addFinished(r, gone, 3), addFinished(r, kept, 4), r.PutLastAcknowledged(gone.Number, someTime), removeEndpoint(acme, "whe_3")(r),
 			createKey(r, "key_2"), addRecord(r, "one"), addRecord(r, "two"),
 			r.PutInstructions(acme, store.Instructions{Text: "Hi.", Set: true}), addMember(store.Member{OrgID: acme, UserID: "usr_gone", Role: store.RoleMember})(r), removeMember(acme, "usr_gone")(r),
@@ -35,9 +35,6 @@ func (s *Subject) fillEverything() names {
 			r.PutReplayJob(store.ReplayJob{ID: "rpl_1", OrgID: acme, State: store.ReplayRunning}), r.PutReplayJob(store.ReplayJob{ID: "rpl_2", OrgID: acme}),
 			r.AddDeliveryCounts(acme, 1, r.Now(), store.DeliveryCounts{Failed: 1}))
 		n.given(given.ids)
-		for _, k := range kinds {
-			err = errors.Join(err, k.fill(r))
-		}
 		return err
 	})
 	return n
@@ -63,11 +60,7 @@ func changeEverything(tx store.Tx) error {
 	_, errPostpone := store.PostponeMail(tx, store.Mail{ID: "mai_1", To: "a", CreatedAt: tx.Now()}, store.DefaultMailSchedule)
 	_, errExpire := tx.ExpireIdempotencyRecords(100)
 	_, errDropped := tx.DropDeliveryCounts(tx.Now(), 100)
-	var errKinds error
-	for _, k := range kinds {
-		errKinds = errors.Join(errKinds, k.change(tx))
-	}
-	return errors.Join(errPostpone, errExpire, errDropped, errKinds,
+	return errors.Join(errPostpone, errExpire, errDropped, eachKind(tested.change)(tx),
 		tx.DeleteDelivery("whd_3"), tx.DeleteDelivery("whd_4"), tx.ForgetEndpoint(removed[len(removed)-1]),
 		tx.PutMail(store.Mail{ID: "mai_3", To: "c"}), tx.DeleteMail("mai_2"),
 		tx.PutReplayJob(store.ReplayJob{ID: "rpl_3", OrgID: acme}), tx.DeleteReplayJob("rpl_2"),

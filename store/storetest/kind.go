@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,6 +16,16 @@ type tested interface {
 	generators() []generator
 	fill(store.Tx) error
 	change(store.Tx) error
+}
+
+// eachKind writes all kinds in one way.
+func eachKind(write func(tested, store.Tx) error) func(store.Tx) error {
+	return func(tx store.Tx) (err error) {
+		for _, k := range kinds {
+			err = errors.Join(err, write(k, tx))
+		}
+		return err
+	}
 }
 
 // kind is a kind of record that is found by its id.
