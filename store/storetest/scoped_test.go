@@ -9,14 +9,24 @@ import (
 	"testing"
 
 	"teamdata/store"
+	"teamdata/store/rows"
 )
 
 // inAnyScope are the methods of a transaction that need no scope: what is server-wide and
 // only read, and what engines have read already.
 var inAnyScope = strings.Fields("HTTPOnLoopback IsDisabled LoadClaims OpenEndpoint Plan Plans EventType EventTypes OperatorToken OperatorTokens Certificate")
 
-// byID are those that find a record by its id alone. They show whose it is.
-var byID = strings.Fields("APIKey Event Delivery ReadToDelete ReplayJob Session SignInLink")
+// byID are those that find a record by its id alone. They show whose it is, and have the
+// name of its type.
+var byID = func() []string {
+	names := []string{"Delivery", "ReadToDelete"}
+	for _, k := range rows.Kinds() {
+		if k.Only != nil {
+			names = append(names, reflect.TypeOf(k.Records.New()).Elem().Name())
+		}
+	}
+	return names
+}()
 
 // TestScopedKnowsEveryMethod calls each method of a transaction outside of its scope,
 // for records that exist.
