@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,5 +87,50 @@ func TestReportViews(t *testing.T) {
 		if got := fmt.Sprint(postgres.Exec(t, auditor, sql)); got != want {
 			t.Errorf("%s: %s, and not %s", sql, got, want)
 		}
+	}
+}
+
+// The queries of docs/postgresql.md answer what they say, to a role that only reads.
+func TestQueriesInDocs(t *testing.T) {
+	server := postgres.Start(t)
+	database := server.Database(t)
+	s := opened(t, database)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+	kit.Must(t, s.Update(bg, store.All, func(r store.Tx) error {
+		_, errOrg := store.ImportOrg(r, store.Org{ID: "org_1", Name: "One"})
+		err := errOrg
+		for i, id := range []string{"usr_1", "usr_2", "usr_3"} {
+			_, errMember := r.AppendMember(store.Member{OrgID: "org_1", UserID: id, Role: []string{"owner", "guest"}[i%2]})
+			err = errors.Join(err, errMember)
+		}
+		_, errIdle := store.ImportEndpoint(r, store.Endpoint{OrgID: "org_1", ID: "whe_1", URL: "https://receiver.example/", Events: []string{store.AllEvents}})
+		busy, errBusy := store.ImportEndpoint(r, store.Endpoint{OrgID: "org_1", ID: "whe_2", URL: "https://receiver.example/", Events: []string{store.AllEvents}})
+		err = errors.Join(err, errIdle, errBusy)
+		for i, state := range []store.DeliveryState{store.StatePending, store.StateRetrying, store.StateFailed, store.StateAcknowledged} {
+			event := fmt.Sprint("evt_", i)
+			d := store.Delivery{ID: fmt.Sprint("whd_", i), EventID: event, OrgID: "org_1", EndpointID: busy.ID, EndpointNumber: busy.Number, State: state, DueAt: at.Add(-time.Duration(i) * time.Second), FinishedAt: at}
+			err = errors.Join(err, r.AddEvent(store.Event{ID: event, OrgID: "org_1", Deliveries: []string{d.ID}}, []store.Delivery{d}))
+		}
+		return err
+	}))
+	kit.Must(t, s.Close())
+	postgres.Exec(t, server.URL("postgres", postgres.Name(t, database)), docs(t, "Rights")[1])
+	reports := server.URL("reports", postgres.Name(t, database))
+	queries := docs(t, "Queries")
+	for i, want := range []string{
+		"[[org_1 guest 1] [org_1 owner 2]]",
+		"[[org_1 whe_2 2 2026-01-02 03:04:04.006+00 whd_1]]",
+		"[[acknowledged 1] [failed 1] [waiting 2]]",
+	} {
+		if got := fmt.Sprint(postgres.Exec(t, reports, "SET timezone = 'UTC'; "+queries[i])); got != want {
+			t.Errorf("%s: %s, and not %s", queries[i], got, want)
+		}
+	}
+	var kinds []string
+	for _, r := range postgres.Exec(t, reports, queries[3]) {
+		kinds = append(kinds, r[0])
+	}
+	if len(queries) != 4 || !slices.Contains(kinds, "idempotency") || !slices.Contains(kinds, "deliveries") || slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(kind, "idempotency_") }) {
+		t.Errorf("%d queries; the sizes are those of %q", len(queries), kinds)
 	}
 }
