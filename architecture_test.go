@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"internal/atomicfile": {"teamdata/internal/hint", "teamdata/internal/system"},
 	"internal/canonical":  {"golang.org/x/net/idna"},
 	"internal/eventtype":  {"teamdata/internal/reference", "teamdata/internal/schema", "teamdata/store"},
-	"internal/hint":       {"teamdata/store"},
+	"internal/hint":       {},
 	"internal/httpclient": {"teamdata/internal/hint", "teamdata/internal/smallfile"},
 	"internal/localca":    {},
 	"internal/memory":     {},

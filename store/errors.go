@@ -66,12 +66,12 @@ func (c Code) Status() int {
 	return http.StatusInternalServerError
 }
 
-// Error is an error that a client may see: Code, Message and Hint reach it, Field
+// Error is an error that a client may see: Code, Message and Advice reach it, Field
 // names the place in its input, and Err is the cause, which is not shown.
 type Error struct {
 	Code    Code
 	Message string // what is wrong; either a sentence, or the rest of one that Field begins
-	Hint    string // what to do about it, or what is allowed; empty: Message covers it
+	Advice  string // what to do about it, or what is allowed; empty: Message covers it
 	Field   string
 	Err     error
 }
@@ -88,25 +88,25 @@ func Invalid(field, format string, args ...any) *Error {
 
 // Unavailable wraps a storage fault: nothing was written, and a retry may succeed.
 func Unavailable(err error) *Error {
-	return &Error{Code: CodeUnavailable, Message: "The storage can't be used right now.", Hint: "Try again later.", Err: err}
+	return &Error{Code: CodeUnavailable, Message: "The storage can't be used right now.", Advice: "Try again later.", Err: err}
 }
 
-// Advise sets the Hint of a new error and returns it.
+// Advise sets the Advice of a new error and returns it.
 func (e *Error) Advise(format string, args ...any) *Error {
-	e.Hint = fmt.Sprintf(format, args...)
+	e.Advice = fmt.Sprintf(format, args...)
 	return e
 }
 
-// Text returns the text shown to people: Message, then Hint as a separate
+// Text returns the text shown to people: Message, then Advice as a separate
 // sentence or after a semicolon.
 func (e *Error) Text() string {
 	switch {
-	case e.Hint == "":
+	case e.Advice == "":
 		return e.Message
 	case strings.HasSuffix(e.Message, "."):
-		return e.Message + " " + e.Hint
+		return e.Message + " " + e.Advice
 	}
-	return e.Message + "; " + e.Hint
+	return e.Message + "; " + e.Advice
 }
 
 // Error returns Text with Field and Err around it.
@@ -122,6 +122,16 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Hint returns the advice that Error's text ends with: that of Err, if it gives any,
+// or else Advice.
+func (e *Error) Hint() string {
+	var cause interface{ Hint() string }
+	if errors.As(e.Err, &cause) && cause.Hint() != "" {
+		return cause.Hint()
+	}
+	return e.Advice
+}
 
 // CodeOf returns the code of the outermost Error in err's chain, internal if
 // there is none, and empty for nil.

@@ -36,7 +36,7 @@ func (r *request) checkSameURL(tx store.Tx, e store.Endpoint) error {
 		return err
 	}
 	return &store.Error{Code: store.CodeConflict, Field: sameURL, Message: "the endpoint " + others[0] + " has this URL already",
-		Hint: "choose another one, or confirm below that events are to be sent there twice"}
+		Advice: "choose another one, or confirm below that events are to be sent there twice"}
 }
 
 // eventChoice is an event type that may be chosen, a group of them, or all.

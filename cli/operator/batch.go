@@ -49,8 +49,8 @@ func placed(err error, in func(place int, field string) string) error {
 		return err
 	}
 	err = errors.New(in(place, found[2]) + e.Message[len(found[0]):])
-	if e.Hint == "" {
+	if e.Advice == "" {
 		return err
 	}
-	return hint.With(err, e.Hint)
+	return hint.With(err, e.Advice)
 }

@@ -161,7 +161,7 @@ func (s *session) refusal(status int, a answer) error {
 		return hint.New(fmt.Sprintf("the server answered %d %s", status, http.StatusText(status)), notTeamdata)
 	}
 	e := store.Errorf(body.Error.Code, "%s", terminal.Plain(strings.TrimSuffix(body.Error.Message, ".")))
-	e.Hint = hintFor(body.Error.Code, body.Error.Message)
+	e.Advice = hintFor(body.Error.Code, body.Error.Message)
 	theirs := a.header.Get("Teamdata-Version")
 	unknownRoute := status == http.StatusNotFound || status == http.StatusMethodNotAllowed
 	if unknownRoute && theirs != s.Version && theirs != "" {

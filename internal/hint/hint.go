@@ -1,15 +1,12 @@
 // Package hint keeps an error's advice as a separate value, so that it need not
 // be parsed out of the text. It is for errors that people read on the command
-// line or in the log; it imports store, whose errors have the hint in a field.
-// Code that shows a hint separately from its error calls [Split]; an error type
-// with advice only needs a method Hint.
+// line or in the log. Code that shows a hint separately from its error calls
+// [Split]; an error type with advice only needs a method Hint.
 package hint
 
 import (
 	"errors"
 	"strings"
-
-	"teamdata/store"
 )
 
 // Hinter is an error with advice. In its text the hint is at the end, after a
@@ -69,13 +66,10 @@ func Split(err error) (text, hint string) {
 	return text, hint
 }
 
-// of is the hint of the outermost error that has one.
+// of is the hint of the outermost Hinter.
 func of(err error) string {
-	if h, ok := errors.AsType[Hinter](err); ok && h.Hint() != "" {
+	if h, ok := errors.AsType[Hinter](err); ok {
 		return h.Hint()
-	}
-	if e, ok := errors.AsType[*store.Error](err); ok {
-		return e.Hint
 	}
 	return ""
 }
