@@ -19,8 +19,9 @@ import (
 // may import, beside the standard library. A folder's rule holds for what is
 // below it that has no rule of its own.
 var mayImport = map[string][]string{
-	".":   {"teamdata/cli"},
-	"app": {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/delivery", "teamdata/delivery/", "teamdata/internal/", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/", "github.com/coreos/go-systemd/v22/activation", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog"},
+	".":           {"teamdata/cli"},
+	"app":         {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/app/metrics", "teamdata/delivery", "teamdata/delivery/", "teamdata/internal/", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/", "github.com/coreos/go-systemd/v22/activation", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog"},
+	"app/metrics": {"teamdata/store", "github.com/prometheus/client_golang/prometheus"},
 
 	"cli":          {"teamdata/admin/socket", "teamdata/app", "teamdata/cli/", "teamdata/delivery/receiver", "teamdata/internal/", "teamdata/server", "teamdata/store", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/listen":   {"teamdata/app", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},
@@ -65,7 +66,6 @@ var mayImport = map[string][]string{
 	"internal/httpclient": {"teamdata/internal/hint", "teamdata/internal/smallfile"},
 	"internal/localca":    {},
 	"internal/memory":     {},
-	"internal/metrics":    {"teamdata/store", "github.com/prometheus/client_golang/prometheus"},
 	"internal/netguard":   {"code.dny.dev/ssrf"},
 	"internal/ratelimit":  {},
 	"internal/reference":  {"teamdata/internal/web", "teamdata/store"},

@@ -10,9 +10,9 @@ import (
 	"net/http"
 	"time"
 
+	"teamdata/app/metrics"
 	"teamdata/delivery"
 	"teamdata/internal/hint"
-	"teamdata/internal/metrics"
 	"teamdata/internal/system"
 	"teamdata/server"
 	"teamdata/store"
