@@ -6,7 +6,7 @@ import (
 	"errors"
 	"maps"
 
-	"teamdata/internal/schema"
+	"teamdata/internal/eventtype"
 	"teamdata/internal/strictjson"
 	"teamdata/store"
 )
@@ -174,7 +174,7 @@ func (r *request) checkData(kind string, text, data []byte) error {
 		return store.Invalid("type", "has a schema that can't be used: %v", err).Advise("register the type again")
 	}
 	if err := s.Check(data); err != nil {
-		return schema.InField("data", err)
+		return eventtype.InField("data", err)
 	}
 	if !store.IsBuiltInEventType(kind) {
 		return nil

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"teamdata/internal/eventtype"
-	"teamdata/internal/schema"
 	"teamdata/internal/web"
 	"teamdata/store"
 )
@@ -49,7 +48,7 @@ func (a *Admin) checkSchema(e *store.EventType) error {
 		return err
 	}
 	if _, err := a.schemas.Compile(e.Schema); err != nil {
-		return schema.InField("schema", err)
+		return eventtype.InField("schema", err)
 	}
 	return nil
 }

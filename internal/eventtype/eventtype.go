@@ -11,8 +11,10 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"sync"
 
+	"teamdata/internal/schema"
 	"teamdata/store"
 )
 
@@ -60,4 +62,18 @@ func Find(tx store.Tx, name string) (Type, error) {
 	}
 	_, example := Reduce(e.Schema)
 	return Type{e, example}, nil
+}
+
+// InField returns an error of compiling a schema, or of checking against one, as a
+// badRequest that names the place in a field of a request. Other errors, and nil, stay
+// as they are.
+func InField(field string, err error) error {
+	var e *schema.Error
+	switch {
+	case !errors.As(err, &e):
+		return err
+	case e.Place != "" && e.Place[0] != '[':
+		field += "."
+	}
+	return store.Invalid(field+e.Place, "%s", e.Message).Advise("%s", e.Hint)
 }

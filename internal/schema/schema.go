@@ -1,7 +1,6 @@
 // Package schema checks JSON against an operator's JSON Schemas. Nothing is fetched
 // from elsewhere, and neither a schema nor a value can make a check run without end:
-// regular expressions take linear time, and steps are counted. Of teamdata it imports
-// store.
+// regular expressions take linear time, and steps are counted.
 //
 // A schema is checked against the metaschema of its draft, and compiled: compile.go
 // finds what its references lead to, and the makers in rules.go turn keywords into
@@ -15,8 +14,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-
-	"teamdata/store"
 )
 
 // Bounds of what is compiled and checked.
@@ -43,18 +40,6 @@ func (e *Error) Error() string {
 		text += "; " + e.Hint
 	}
 	return text
-}
-
-// InField is an error of Compile or Check as that of a field.
-func InField(field string, err error) error {
-	var e *Error
-	switch {
-	case !errors.As(err, &e):
-		return err
-	case e.Place != "" && e.Place[0] != '[':
-		field += "."
-	}
-	return store.Invalid(field+e.Place, "%s", e.Message).Advise("%s", e.Hint)
 }
 
 // Schema is a compiled schema. It is safe for concurrent use.
