@@ -19,6 +19,7 @@ COPY docs docs
 COPY internal internal
 COPY server server
 COPY store store
+COPY wire wire
 ARG VERSION=
 RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X main.buildVersion=$VERSION" -o /out/teamdata .
 RUN mkdir -m 0700 /out/data

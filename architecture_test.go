@@ -20,25 +20,24 @@ import (
 // below it that has no rule of its own.
 var mayImport = map[string][]string{
 	".":           {"teamdata/cli"},
-	"app":         {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/app/metrics", "teamdata/delivery", "teamdata/delivery/", "teamdata/internal/", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/", "github.com/coreos/go-systemd/v22/activation", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog"},
+	"app":         {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/app/metrics", "teamdata/delivery", "teamdata/delivery/", "teamdata/internal/", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/", "teamdata/wire/fixture", "teamdata/wire/web", "github.com/coreos/go-systemd/v22/activation", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog"},
 	"app/metrics": {"teamdata/store", "github.com/prometheus/client_golang/prometheus"},
 
-	"cli":          {"teamdata/admin/socket", "teamdata/app", "teamdata/cli/", "teamdata/delivery/receiver", "teamdata/internal/", "teamdata/server", "teamdata/store", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+	"cli":          {"teamdata/admin/socket", "teamdata/app", "teamdata/cli/", "teamdata/delivery/receiver", "teamdata/internal/", "teamdata/server", "teamdata/store", "teamdata/wire/fixture", "teamdata/wire/strictjson", "github.com/rs/zerolog", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/listen":   {"teamdata/app", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/bench":    {"teamdata/store", "teamdata/internal/"},
 	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store", "github.com/rs/zerolog", "github.com/spf13/pflag"},
 	"cli/release":  {"teamdata/internal/hint", "teamdata/internal/sbom", "teamdata/internal/smallfile", "teamdata/internal/terminal"},
 	"cli/operator": {"teamdata/store", "teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 
-	"server":              {"teamdata/store", "teamdata/internal/", "teamdata/server/", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
+	"server":              {"teamdata/store", "teamdata/internal/", "teamdata/server/", "teamdata/wire/openapi", "teamdata/wire/reference", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
 	"server/certificates": {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/localca", "teamdata/internal/smallfile", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},
 	"server/clientaddr":   {"teamdata/internal/hint"},
 	"server/cork":         {},
 	"server/mcp":          {"teamdata/internal/canonical", "teamdata/store"},
-	"server/openapi":      {"teamdata/internal/eventtype", "teamdata/internal/reference", "teamdata/store"},
 
-	"admin":                   {"teamdata/store", "teamdata/internal/", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
-	"admin/settings":          {"teamdata/docs", "teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "github.com/go-webauthn/webauthn", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+	"admin":                   {"teamdata/store", "teamdata/internal/", "teamdata/admin/", "teamdata/wire/eventtype", "teamdata/wire/reference", "teamdata/wire/strictjson", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+	"admin/settings":          {"teamdata/docs", "teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "teamdata/wire/eventtype", "teamdata/wire/web", "github.com/go-webauthn/webauthn", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"admin/settings/diagnose": {"teamdata/internal/signature"},
 	"admin/settings/password": {"golang.org/x/crypto/argon2", "golang.org/x/text/secure/precis"},
 	"admin/socket":            {"teamdata/internal/hint"},
@@ -48,11 +47,17 @@ var mayImport = map[string][]string{
 	"delivery/receiver": {"teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"delivery/wheel":    {},
 
+	"wire/eventtype":  {"teamdata/internal/schema", "teamdata/store", "teamdata/wire/reference"},
+	"wire/fixture":    {"teamdata/internal/hint", "teamdata/internal/schema", "teamdata/store", "teamdata/wire/eventtype", "teamdata/wire/strictjson"},
+	"wire/openapi":    {"teamdata/store", "teamdata/wire/eventtype", "teamdata/wire/reference"},
+	"wire/reference":  {"teamdata/store", "teamdata/wire/web"},
+	"wire/strictjson": {"teamdata/internal/canonical", "teamdata/store"},
+	"wire/web":        {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+
 	"store":                    {"teamdata/internal/canonical", "teamdata/internal/ratelimit", "teamdata/store/rows", "golang.org/x/text/unicode/norm"},
 	"store/boltstore":          {"teamdata/internal/hint", "teamdata/store", "teamdata/store/boltstore/boltfile", "teamdata/store/engine", "teamdata/store/rows", "go.etcd.io/bbolt"},
 	"store/boltstore/boltfile": {"teamdata/internal/atomicfile", "teamdata/internal/system", "go.etcd.io/bbolt"},
 	"store/engine":             {"teamdata/store", "teamdata/store/rows"},
-	"store/fixture":            {"teamdata/store", "teamdata/internal/eventtype", "teamdata/internal/hint", "teamdata/internal/schema", "teamdata/internal/strictjson"},
 	"store/pgstore":            {"teamdata/internal/hint", "teamdata/internal/ratelimit", "teamdata/internal/system", "teamdata/store", "teamdata/store/engine", "teamdata/store/rows", "github.com/jackc/pgx/v5"},
 	"store/rows":               {},
 	"store/rows/rowstest":      {"teamdata/store/rows"},
@@ -61,22 +66,18 @@ var mayImport = map[string][]string{
 
 	"internal/atomicfile": {"teamdata/internal/hint", "teamdata/internal/system"},
 	"internal/canonical":  {"golang.org/x/net/idna"},
-	"internal/eventtype":  {"teamdata/internal/reference", "teamdata/internal/schema", "teamdata/store"},
 	"internal/hint":       {},
 	"internal/httpclient": {"teamdata/internal/hint", "teamdata/internal/smallfile"},
 	"internal/localca":    {},
 	"internal/memory":     {},
 	"internal/netguard":   {"code.dny.dev/ssrf"},
 	"internal/ratelimit":  {},
-	"internal/reference":  {"teamdata/internal/web", "teamdata/store"},
 	"internal/sbom":       {},
 	"internal/schema":     {"teamdata/internal/canonical"},
 	"internal/signature":  {"teamdata/internal/hint"},
 	"internal/smallfile":  {},
-	"internal/strictjson": {"teamdata/internal/canonical", "teamdata/store"},
 	"internal/system":     {"golang.org/x/sys/unix"},
 	"internal/terminal":   {"teamdata/internal/hint", "github.com/mattn/go-isatty", "github.com/mattn/go-runewidth", "golang.org/x/sys/unix"},
-	"internal/web":        {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 
 	"e2e/kit":          {"teamdata/store"},
 	"e2e/kit/contract": {"teamdata/internal/schema"},
@@ -90,7 +91,7 @@ var mayImport = map[string][]string{
 	"e2e/kit/referee":  {"teamdata/e2e/kit/contract", "github.com/santhosh-tekuri/jsonschema/v6"},
 	"e2e/kit/site":     {"teamdata/e2e/kit", "teamdata/store/boltstore", "github.com/rs/zerolog"},
 
-	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/e2e/kit/postbox", "teamdata/internal/", "teamdata/store", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
+	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/e2e/kit/postbox", "teamdata/internal/", "teamdata/store", "teamdata/wire/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 
 	"docs": {},
 

@@ -5,7 +5,7 @@
 // order, then the handler of its route (routes.go), which passes its work on the
 // data, as one function on a transaction, to view, update, or idempotent for a
 // POST (transaction.go). These first find the org of the path. What the APIs
-// share is in internal/web.
+// share is in wire/web.
 //
 // The package imports store, internal and its own folders; it knows the data only
 // through [store.Store], and leaves the rules to the functions of package store.

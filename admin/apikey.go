@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"slices"
 
-	"teamdata/internal/strictjson"
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/strictjson"
+	"teamdata/wire/web"
 )
 
 func keyJSON(k store.APIKey, state store.KeyState, u store.KeyUse) object {

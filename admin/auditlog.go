@@ -3,9 +3,9 @@ package admin
 import (
 	"cmp"
 
-	"teamdata/internal/strictjson"
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/strictjson"
+	"teamdata/wire/web"
 )
 
 func (r *request) listAuditLog() error {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 const (

@@ -3,8 +3,8 @@ package admin
 import (
 	"strconv"
 
-	"teamdata/internal/strictjson"
 	"teamdata/store"
+	"teamdata/wire/strictjson"
 )
 
 // maxPlaces is the maximum length of a batch's list.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // TestClock is the clock of a server for tests, and its data, which they put back.

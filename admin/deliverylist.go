@@ -1,8 +1,8 @@
 package admin
 
 import (
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // Bounds of a page of deliveries: a search for rare ones spans several pages.

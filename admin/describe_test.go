@@ -15,9 +15,9 @@ import (
 
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/contract"
-	"teamdata/internal/eventtype"
-	"teamdata/server/openapi"
 	"teamdata/store"
+	"teamdata/wire/eventtype"
+	"teamdata/wire/openapi"
 )
 
 var described = sync.OnceValue(func() *contract.Contract {
@@ -109,7 +109,7 @@ func TestEventTypesAreDescribed(t *testing.T) {
 		equal(t, "the fields of "+name, strings.Join(here.Required, " "), strings.Join(told.Required, " "))
 		for field, property := range here.Properties {
 			if is, ok := told.Properties[field]; !ok || fmt.Sprint(is.Type) != fmt.Sprint(property.Type) {
-				t.Errorf("%s: %s is %v in server/openapi/openapi.yaml and %v in internal/eventtype/builtin.json", name, field, is.Type, property.Type)
+				t.Errorf("%s: %s is %v in wire/openapi/openapi.yaml and %v in wire/eventtype/builtin.json", name, field, is.Type, property.Type)
 			}
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	_ "embed"
 	"sync"
 
-	"teamdata/internal/reference"
-	"teamdata/internal/web"
+	"teamdata/wire/reference"
+	"teamdata/wire/web"
 )
 
 // The paths of the description and of the reference page. They need no token: they

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"time"
 
-	"teamdata/internal/eventtype"
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/eventtype"
+	"teamdata/wire/web"
 )
 
 func endpointJSON(e store.Endpoint) object {

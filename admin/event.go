@@ -6,9 +6,9 @@ import (
 	"errors"
 	"maps"
 
-	"teamdata/internal/eventtype"
-	"teamdata/internal/strictjson"
 	"teamdata/store"
+	"teamdata/wire/eventtype"
+	"teamdata/wire/strictjson"
 )
 
 // event is one to be sent.

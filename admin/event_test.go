@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/eventtype"
+	"teamdata/wire/eventtype"
 
 	"teamdata/e2e/kit"
 	"teamdata/store"

@@ -1,9 +1,9 @@
 package admin
 
 import (
-	"teamdata/internal/eventtype"
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/eventtype"
+	"teamdata/wire/web"
 )
 
 func eventTypeJSON(e store.EventType) []byte {

@@ -1,8 +1,8 @@
 package admin
 
 import (
-	"teamdata/internal/strictjson"
 	"teamdata/store"
+	"teamdata/wire/strictjson"
 )
 
 // maxFileSize is the greatest integer that every JSON parser reads exactly.

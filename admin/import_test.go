@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"teamdata/store"
-	"teamdata/store/fixture"
+	"teamdata/wire/fixture"
 )
 
 // sameFields are the fields that the API and an import both take: a request in the

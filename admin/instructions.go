@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
-	"teamdata/internal/strictjson"
 	"teamdata/store"
+	"teamdata/wire/strictjson"
 )
 
 func (r *request) readInstructions() error {

@@ -1,9 +1,9 @@
 package admin
 
 import (
-	"teamdata/internal/strictjson"
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/strictjson"
+	"teamdata/wire/web"
 )
 
 // memberJSON returns a member with the number of the org's keys that the member

@@ -1,8 +1,8 @@
 package admin
 
 import (
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // listNodes lists the servers on the data.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 func tokenJSON(o store.OperatorToken) object {

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"strings"
 
-	"teamdata/internal/strictjson"
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/strictjson"
+	"teamdata/wire/web"
 )
 
 func orgJSON(o store.Org) []byte {

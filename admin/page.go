@@ -1,8 +1,8 @@
 package admin
 
 import (
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // page answers with a page of a list.

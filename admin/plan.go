@@ -3,9 +3,9 @@ package admin
 import (
 	"slices"
 
-	"teamdata/internal/strictjson"
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/strictjson"
+	"teamdata/wire/web"
 )
 
 func planJSON(p store.Plan) []byte {

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // createPortalLink makes a link that signs a person in to the settings page of the

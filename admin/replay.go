@@ -1,9 +1,9 @@
 package admin
 
 import (
-	"teamdata/internal/strictjson"
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/strictjson"
+	"teamdata/wire/web"
 )
 
 func replayJSON(j store.ReplayJob) []byte {

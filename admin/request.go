@@ -8,9 +8,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/internal/strictjson"
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/strictjson"
+	"teamdata/wire/web"
 )
 
 // request is one request being answered.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"teamdata/internal/web"
+	"teamdata/wire/web"
 )
 
 // basePath is the prefix of every path.

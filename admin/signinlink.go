@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 var errNoAddress = store.Errorf(store.CodeConflict, "No server runs, so it is not known where the link leads.").Advise("Name its address with --public-url, such as https://data.example.com, or make the link while it runs.")

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // transaction is what a request reads or does in one transaction, and the answer

@@ -15,9 +15,9 @@ import (
 	settingspage "teamdata/admin/settings"
 	"teamdata/admin/socket"
 	"teamdata/internal/hint"
-	"teamdata/internal/web"
 	"teamdata/server"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // adminSocket is the admin API on its Unix socket.

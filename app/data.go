@@ -16,9 +16,9 @@ import (
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/boltstore/boltfile"
-	"teamdata/store/fixture"
 	"teamdata/store/pgstore"
 	"teamdata/store/seal"
+	"teamdata/wire/fixture"
 )
 
 // openOrFill opens the data. If there is a seed and no file yet, the file is

@@ -10,7 +10,7 @@ import (
 	"teamdata/internal/atomicfile"
 	"teamdata/store/boltstore"
 	"teamdata/store/boltstore/boltfile"
-	"teamdata/store/fixture"
+	"teamdata/wire/fixture"
 )
 
 // Export is an export to be made.

@@ -12,7 +12,7 @@ import (
 	"teamdata/internal/hint"
 	"teamdata/store"
 	"teamdata/store/boltstore"
-	"teamdata/store/fixture"
+	"teamdata/wire/fixture"
 )
 
 // Import fills a copy of a data file, which replaces the file once the whole

@@ -15,8 +15,8 @@ import (
 
 	"teamdata/app"
 	"teamdata/internal/hint"
-	"teamdata/internal/strictjson"
 	"teamdata/internal/terminal"
+	"teamdata/wire/strictjson"
 )
 
 // setting is a flag of serve, and its value.

@@ -7,7 +7,7 @@ import (
 
 	"teamdata/app"
 	"teamdata/internal/terminal"
-	"teamdata/store/fixture"
+	"teamdata/wire/fixture"
 )
 
 func exportCommand() *cobra.Command {

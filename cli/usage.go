@@ -11,9 +11,9 @@ import (
 
 	"teamdata/cli/operator"
 	"teamdata/internal/hint"
-	"teamdata/internal/strictjson"
 	"teamdata/server"
 	"teamdata/store"
+	"teamdata/wire/strictjson"
 )
 
 // flagError explains an error in a command's flag, and suggests what may have

@@ -18,8 +18,8 @@ import (
 
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/contract"
-	"teamdata/server/openapi"
 	"teamdata/store"
+	"teamdata/wire/openapi"
 )
 
 // received is a request that a receiver got.

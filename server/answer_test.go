@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"teamdata/e2e/kit"
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // addRoute adds a route that needs no scope and no feature.

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
-	"teamdata/internal/web"
+	"teamdata/wire/web"
 )
 
 // attackers is how many connections an attack has: n, in tests a quarter of it every day,

@@ -3,7 +3,7 @@ package server
 import (
 	"testing"
 
-	"teamdata/internal/web"
+	"teamdata/wire/web"
 )
 
 // BenchmarkCheckKey is what finding a key that is known takes, with the note of

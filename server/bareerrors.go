@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // http1Conn is a connection that speaks HTTP/1. Answers that net/http writes by

@@ -27,9 +27,9 @@ import (
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/orgs"
 	"teamdata/internal/localca"
-	"teamdata/internal/web"
 	"teamdata/store"
 	"teamdata/store/boltstore"
+	"teamdata/wire/web"
 )
 
 // The benchmarks hold the server to a baseline that is measured in the same run,

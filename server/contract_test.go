@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"teamdata/e2e/kit/contract"
-	"teamdata/internal/reference"
-	"teamdata/server/openapi"
+	"teamdata/wire/openapi"
+	"teamdata/wire/reference"
 )
 
 // faults are where an exchange is not as the document of its version says. Other

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"testing"
 
-	"teamdata/server/openapi"
 	"teamdata/store"
+	"teamdata/wire/openapi"
 )
 
 const describedJSON, describedYAML = "/api/v1/openapi.json", "/api/v1/openapi.yaml"

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/reference"
-	"teamdata/server/openapi"
 	"teamdata/store"
+	"teamdata/wire/openapi"
+	"teamdata/wire/reference"
 )
 
 // described is the document of the current version.
@@ -20,7 +20,7 @@ func described(t testing.TB) (document reference.Document, root branch) {
 	t.Helper()
 	document, ok := openapi.Of(published[0].date)
 	if !ok {
-		t.Fatalf("server/openapi has no document of the version %s", published[0].date)
+		t.Fatalf("wire/openapi has no document of the version %s", published[0].date)
 	}
 	if err := json.Unmarshal(document.JSON, &root); err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func described(t testing.TB) (document reference.Document, root branch) {
 func TestVersionsAreDescribed(t *testing.T) {
 	for _, v := range published {
 		if _, ok := openapi.Of(v.date); !ok {
-			t.Errorf("server/openapi has no document whose info.version is %s", v.date)
+			t.Errorf("wire/openapi has no document whose info.version is %s", v.date)
 		}
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"sync"
 
-	"teamdata/internal/reference"
-	"teamdata/internal/web"
-	"teamdata/server/openapi"
 	"teamdata/store"
+	"teamdata/wire/openapi"
+	"teamdata/wire/reference"
+	"teamdata/wire/web"
 )
 
 // The paths of the reference, which takes no key.

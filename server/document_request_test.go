@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/server/openapi"
+	"teamdata/wire/openapi"
 )
 
 // document is what requests are made of: the operations of the API as openapi.json

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"sync"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 func (r *request) listMembers() error  { return r.list(store.Tx.MemberPage) }

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // The paths of the health checks, which need no key and don't count towards any limit.

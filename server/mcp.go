@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"teamdata/internal/web"
 	"teamdata/server/mcp"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // mcpRoute is where assistants use the API, over the Model Context Protocol: each

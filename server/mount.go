@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"teamdata/internal/web"
+	"teamdata/wire/web"
 )
 
 // Mount is another API or page on the same listener, at Path, such as /admin, and

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // Observer is notified of what a server does. Its zero value observes nothing.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // lines are those of the log, as JSON.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/internal/web"
 	"teamdata/server/cork"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // request is one request being answered.

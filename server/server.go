@@ -4,7 +4,7 @@
 // A request begins in ServeHTTP and goes from top to bottom through request.go:
 // the checks in their order, then the handler of its route (routes.go), then its
 // answer, in the version that the client pinned (version.go). What the three APIs
-// share of that is in internal/web.
+// share of that is in wire/web.
 //
 // The package imports store, internal and its own folders, and knows the data only
 // through [store.Store]. A new operation is a row in routes.go, a handler in
@@ -30,12 +30,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/internal/ratelimit"
-	"teamdata/internal/reference"
-	"teamdata/internal/web"
 	"teamdata/server/clientaddr"
 	"teamdata/server/cork"
-	"teamdata/server/openapi"
 	"teamdata/store"
+	"teamdata/wire/openapi"
+	"teamdata/wire/reference"
+	"teamdata/wire/web"
 )
 
 // Config has a usable zero value: no rate limits and no log.

@@ -16,7 +16,7 @@ import (
 	"teamdata/e2e/kit"
 	"teamdata/internal/localca"
 
-	"teamdata/internal/web"
+	"teamdata/wire/web"
 )
 
 // localTLS is the configuration of a server for this machine.

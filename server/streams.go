@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"teamdata/internal/ratelimit"
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // streamConn is what the requests on an HTTP/2 connection share.

@@ -12,8 +12,8 @@ import (
 	"github.com/julienschmidt/httprouter"
 
 	"teamdata/internal/canonical"
-	"teamdata/server/openapi"
 	"teamdata/store"
+	"teamdata/wire/openapi"
 )
 
 // tool is an operation that assistants call, with its route.

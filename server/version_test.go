@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
-	"teamdata/internal/web"
+	"teamdata/wire/web"
 )
 
 // everPublished are the dates of all versions that ever were current, newest

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"teamdata/store"
-	"teamdata/store/fixture"
+	"teamdata/wire/fixture"
 )
 
 // seed is what a server is filled with, in the form of a fixture.

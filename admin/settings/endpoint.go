@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"teamdata/internal/eventtype"
 	"teamdata/store"
+	"teamdata/wire/eventtype"
 )
 
 // maxFailed is how many failed deliveries of an endpoint are counted.

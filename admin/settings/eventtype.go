@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"teamdata/internal/eventtype"
 	"teamdata/store"
+	"teamdata/wire/eventtype"
 )
 
 // eventTypeRow is an event type in the catalogue.

@@ -10,8 +10,8 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 var (

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // request is one request on its way to its answer.

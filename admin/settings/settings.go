@@ -30,8 +30,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/admin/settings/password"
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // Path is where the pages are, and below.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/internal/web"
+	"teamdata/wire/web"
 )
 
 func TestHomeAsksToSignIn(t *testing.T) {

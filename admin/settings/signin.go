@@ -7,8 +7,8 @@ import (
 	"path"
 	"strings"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // signInPage is the data of signin.html.

@@ -11,7 +11,7 @@ import (
 	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
-	"teamdata/store/fixture"
+	"teamdata/wire/fixture"
 )
 
 var backlogSize = flag.Int("backlog", 100_000, "how many deliveries wait in BenchmarkBacklog")

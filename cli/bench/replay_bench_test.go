@@ -10,7 +10,7 @@ import (
 	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
-	"teamdata/store/fixture"
+	"teamdata/wire/fixture"
 )
 
 var (

@@ -25,10 +25,10 @@ import (
 	"teamdata/e2e/kit/orgs"
 	"teamdata/e2e/kit/referee"
 	"teamdata/server"
-	"teamdata/server/openapi"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/storetest"
+	"teamdata/wire/openapi"
 )
 
 // Each answer that the document has for an operation is given, with a request made

@@ -8,8 +8,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"teamdata/e2e/kit"
-	"teamdata/internal/reference"
-	"teamdata/server/openapi"
+	"teamdata/wire/openapi"
+	"teamdata/wire/reference"
 )
 
 // current is the version of the Team Data API that is not pinned.
@@ -21,7 +21,7 @@ var versionOf = regexp.MustCompile(`"version": "([^"]+)"`)
 func documents(t *testing.T) map[string]reference.Document {
 	t.Helper()
 	all := map[string]reference.Document{}
-	files, _ := filepath.Glob("../../server/openapi/*.json")
+	files, _ := filepath.Glob("../../wire/openapi/*.json")
 	for _, file := range files {
 		text := kit.ReadText(t, file)
 		version := versionOf.FindStringSubmatch(text)[1]

@@ -9,10 +9,10 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 
 	"teamdata/e2e/kit"
-	"teamdata/internal/reference"
 	"teamdata/internal/schema"
-	"teamdata/server/openapi"
 	"teamdata/store"
+	"teamdata/wire/openapi"
+	"teamdata/wire/reference"
 )
 
 // ownTypes are event types as operators register them.

@@ -11,7 +11,7 @@ import (
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/contract"
 	"teamdata/e2e/kit/referee"
-	"teamdata/server/openapi"
+	"teamdata/wire/openapi"
 )
 
 // Every operation is a tool, which needs no other document to be understood, and whose

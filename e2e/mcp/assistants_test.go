@@ -26,12 +26,12 @@ import (
 	"teamdata/e2e/kit/orgs"
 	"teamdata/e2e/kit/referee"
 	"teamdata/internal/localca"
-	"teamdata/internal/web"
 	"teamdata/server"
-	"teamdata/server/openapi"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/storetest"
+	"teamdata/wire/openapi"
+	"teamdata/wire/web"
 )
 
 // assistants is the official SDK's client, and a server that it reaches over TLS.

@@ -7,7 +7,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"teamdata/internal/web"
+	"teamdata/wire/web"
 )
 
 // The org's instructions greet the assistant, in the protocol's current form and in the

@@ -9,7 +9,7 @@ import (
 
 	"teamdata/e2e/kit/contract"
 	"teamdata/e2e/kit/referee"
-	"teamdata/server/openapi"
+	"teamdata/wire/openapi"
 )
 
 // byEachJudge runs a test with the document and our own judge, and with the library.

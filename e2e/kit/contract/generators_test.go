@@ -33,7 +33,7 @@ func TestGeneratorsTakeTheDocuments(t *testing.T) {
 // documents are all documents in YAML.
 func documents(t *testing.T) (files []string) {
 	t.Helper()
-	for _, folder := range []string{"../../../server/openapi", "../../../admin"} {
+	for _, folder := range []string{"../../../wire/openapi", "../../../admin"} {
 		found, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("there is no document in %s: %v", folder, err)

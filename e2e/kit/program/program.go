@@ -185,7 +185,7 @@ func (p *Process) holdsToDescription(q *http.Request, a kit.Answer) {
 }
 
 var described = sync.OnceValue(func() *contract.Contract {
-	document, err := os.ReadFile("server/openapi/openapi.json")
+	document, err := os.ReadFile("wire/openapi/openapi.json")
 	if err != nil {
 		panic(err)
 	}

@@ -15,7 +15,7 @@ var apis = map[string]struct {
 	file  string
 	links Links
 }{
-	"public": {"../../server/openapi/openapi.json", Links{Page: "/docs", Style: "/docs/style.css", JSON: "/api/v1/openapi.json", YAML: "/api/v1/openapi.yaml", Text: "/llms.txt"}},
+	"public": {"../../wire/openapi/openapi.json", Links{Page: "/docs", Style: "/docs/style.css", JSON: "/api/v1/openapi.json", YAML: "/api/v1/openapi.yaml", Text: "/llms.txt"}},
 	"admin":  {"../../admin/openapi.json", Links{Page: "/admin/v1/docs", Style: "/admin/v1/docs/style.css", JSON: "/admin/v1/openapi.json", YAML: "/admin/v1/openapi.yaml"}},
 }
 

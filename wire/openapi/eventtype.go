@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"teamdata/internal/eventtype"
-	"teamdata/internal/reference"
 	"teamdata/store"
+	"teamdata/wire/eventtype"
+	"teamdata/wire/reference"
 )
 
 // maxOwn bounds what event types of the operator's own add to a document, in bytes of

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"teamdata/internal/reference"
+	"teamdata/wire/reference"
 )
 
 // examplesIn are the examples that a reduced schema has.

@@ -3,7 +3,7 @@
 // Data API and the admin API serve theirs with it.
 //
 // spec.go reads what is shown of a document, and sections.go makes of it what
-// page.html and llms.txt lay out. It imports store and internal/web.
+// page.html and llms.txt lay out. It imports store and wire/web.
 package reference
 
 import (
@@ -11,8 +11,8 @@ import (
 	_ "embed"
 	"net/http"
 
-	"teamdata/internal/web"
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 // Document describes one version of an API, in OpenAPI 3.1.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/reference"
+	"teamdata/wire/reference"
 )
 
 // What a generator can't take is not in the schema, and the whole one is beside it.

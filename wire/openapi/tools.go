@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"teamdata/internal/reference"
+	"teamdata/wire/reference"
 )
 
 // Tool is an operation as the Model Context Protocol describes it to assistants.

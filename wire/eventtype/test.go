@@ -3,8 +3,8 @@ package eventtype
 import (
 	"encoding/json"
 
-	"teamdata/internal/reference"
 	"teamdata/store"
+	"teamdata/wire/reference"
 )
 
 // Test is what a test of an event type sends.

@@ -4,7 +4,7 @@
 //
 // plain.go reduces JSON Schemas to what generators of clients take, and sample.go makes
 // an example. test.go makes a whole event of an example, and sends it as a test. The package imports store,
-// internal/reference and internal/schema.
+// wire/reference and internal/schema.
 package eventtype
 
 import (

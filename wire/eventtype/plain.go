@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"teamdata/internal/reference"
 	"teamdata/internal/schema"
+	"teamdata/wire/reference"
 )
 
 // Reduce returns what a document says of the data of an event type, whose JSON

@@ -3,12 +3,12 @@
 //
 // openapi.yaml is written by hand; openapi.json is generated from it by `go test
 // ./e2e/kit/contract -update`. When a version is published, both files of the
-// previous one are kept as openapi-<its date>.yaml and .json. internal/reference
+// previous one are kept as openapi-<its date>.yaml and .json. wire/reference
 // generates the page from it.
 //
 // eventtype.go adds the event types that the operator registered. tools.go describes the
-// operations to assistants, as tools. The package imports store, internal/eventtype and
-// internal/reference.
+// operations to assistants, as tools. The package imports store, wire/eventtype and
+// wire/reference.
 package openapi
 
 import (
@@ -20,7 +20,7 @@ import (
 	"strings"
 	"sync"
 
-	"teamdata/internal/reference"
+	"teamdata/wire/reference"
 )
 
 //go:embed *.yaml *.json
