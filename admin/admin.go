@@ -7,12 +7,12 @@
 // POST (transaction.go). These first find the org of the path. What the APIs
 // share is in wire/web.
 //
-// The package imports store, internal and its own folders; it knows the data only
+// The package imports wire, store, internal and its own folders; it knows the data only
 // through [store.Store], and leaves the rules to the functions of package store.
 // A new operation is a row in routes.go, a handler in its noun's file and its
-// description in openapi.yaml, under the handler's name, with a row in
+// description in wire/openapi/admin.yaml, under the handler's name, with a row in
 // operations_test.go that proves it; `go test ./e2e/kit/contract -update`
-// generates openapi.json from it, and `go test ./admin -update` the table of
+// generates admin.json from it, and `go test ./admin -update` the table of
 // docs/admin-api.md. A new field of a record is in its noun's file.
 package admin
 

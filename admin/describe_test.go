@@ -21,7 +21,7 @@ import (
 )
 
 var described = sync.OnceValue(func() *contract.Contract {
-	c, err := contract.Read(documentJSON)
+	c, err := contract.Read(openapi.Admin.JSON)
 	if err != nil {
 		panic(err)
 	}
@@ -62,9 +62,9 @@ func TestDescriptionIsWhole(t *testing.T) {
 	slices.Sort(routed)
 	equal(t, "the operations", strings.ReplaceAll(strings.Join(operations, "\n"), " ", "."), strings.ReplaceAll(strings.Join(routed, "\n"), " ", "."))
 	for _, info := range store.Codes {
-		shown := strings.Contains(string(documentJSON), `"code": "`+string(info.Code)+`"`)
+		shown := strings.Contains(string(openapi.Admin.JSON), `"code": "`+string(info.Code)+`"`)
 		if shown != (info.Code != store.CodeUpgradeRequired && info.Code != store.CodeForbidden) {
-			t.Errorf("openapi.yaml and the code %s: shown %t", info.Code, shown)
+			t.Errorf("admin.yaml and the code %s: shown %t", info.Code, shown)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func TestDescriptionIsWhole(t *testing.T) {
 func TestDescriptionIsAnswered(t *testing.T) {
 	env := newTestEnv(t)
 	remote := env.remote()
-	for path, want := range map[string]string{"/openapi.json": string(documentJSON), "/openapi.yaml": string(documentYAML), "/docs": "", "/docs/style.css": ""} {
+	for path, want := range map[string]string{"/openapi.json": string(openapi.Admin.JSON), "/openapi.yaml": string(openapi.Admin.YAML), "/docs": "", "/docs/style.css": ""} {
 		for _, do := range []func(method, path, body string, header ...string) kit.Answer{env.do, remote} {
 			got := do("GET", path, "")
 			equal(t, path+": the status", got.Status, http.StatusOK)

@@ -1,9 +1,9 @@
 package admin
 
 import (
-	_ "embed"
 	"sync"
 
+	"teamdata/wire/openapi"
 	"teamdata/wire/reference"
 	"teamdata/wire/web"
 )
@@ -25,25 +25,15 @@ var openRoutes = []route{
 	{"GET", docsStyle, noBody, (*request).sendDocsStyle},
 }
 
-// document is the API's description. openapi.json is made from openapi.yaml, which is
-// written by hand, by `go test ./e2e/kit/contract -update`.
-var document = reference.Document{Version: "1", JSON: documentJSON, YAML: documentYAML}
-
-//go:embed openapi.json
-var documentJSON []byte
-
-//go:embed openapi.yaml
-var documentYAML []byte
-
 // referencePage is made for the first request for it.
 var referencePage = sync.OnceValues(func() (reference.Reference, error) {
-	return reference.New(document, reference.Links{
+	return reference.New(openapi.Admin, reference.Links{
 		Page: basePath + docsPath, Style: basePath + docsStyle, JSON: basePath + inJSON, YAML: basePath + inYAML,
 	})
 })
 
-func (r *request) describeInJSON() error { return r.describe(web.JSONType, document.JSON) }
-func (r *request) describeInYAML() error { return r.describe(reference.YAMLType, document.YAML) }
+func (r *request) describeInJSON() error { return r.describe(web.JSONType, openapi.Admin.JSON) }
+func (r *request) describeInYAML() error { return r.describe(reference.YAMLType, openapi.Admin.YAML) }
 
 func (r *request) describe(contentType string, body []byte) error {
 	reference.Send(&r.Request, contentType, body)

@@ -22,9 +22,9 @@ func docs(t *testing.T) string {
 }
 
 // update writes the table of docs/admin-api.md, instead of checking it.
-var update = flag.Bool("update", false, "make the table of docs/admin-api.md from openapi.yaml")
+var update = flag.Bool("update", false, "make the table of docs/admin-api.md from admin.yaml")
 
-// The operations in docs/admin-api.md are what openapi.yaml says of the routes, in
+// The operations in docs/admin-api.md are what admin.yaml says of the routes, in
 // their order; -update writes them.
 func TestOperationsAreDocumented(t *testing.T) {
 	table := "| operation | body | answer | meaning |\n|---|---|---|---|\n"
@@ -39,7 +39,7 @@ func TestOperationsAreDocumented(t *testing.T) {
 	if *update {
 		kit.Must(t, os.WriteFile(docsFile, []byte(made), 0o644))
 	} else if made != text {
-		t.Error("docs/admin-api.md does not have the operations of openapi.yaml; write them with go test ./admin -update")
+		t.Error("docs/admin-api.md does not have the operations of admin.yaml; write them with go test ./admin -update")
 	}
 }
 

@@ -8,12 +8,13 @@ import (
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/contract"
 	"teamdata/store/storetest"
+	"teamdata/wire/openapi"
 )
 
 // The admin API is as its description says also where it is mounted, and where it
 // isn't reached for what comes before it.
 func TestMountedAdminIsDescribed(t *testing.T) {
-	described, err := contract.Read([]byte(kit.ReadText(t, "../admin/openapi.json")))
+	described, err := contract.Read(openapi.Admin.JSON)
 	kit.Must(t, err)
 	var mounted http.Handler
 	env := newTestEnv(t, Config{ClientRate: 3, Mounts: []Mount{{"/admin", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -6,9 +6,9 @@
 // answer, in the version that the client pinned (version.go). What the three APIs
 // share of that is in wire/web.
 //
-// The package imports store, internal and its own folders, and knows the data only
+// The package imports wire, store, internal and its own folders, and knows the data only
 // through [store.Store]. A new operation is a row in routes.go, a handler in
-// handlers.go and its description in openapi/openapi.yaml, which also makes it a
+// handlers.go and its description in wire/openapi/openapi.yaml, which also makes it a
 // tool of assistants (mcp.go); a new refusal of a request is a check in request.go; a
 // new refusal of a connection is in connections.go.
 package server

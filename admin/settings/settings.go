@@ -13,7 +13,7 @@
 // noun, and a template. Every page works without JavaScript; the scripts in assets
 // add convenience.
 //
-// The package may import store and internal/…, and knows the data only through
+// The package may import wire/…, store and internal/…, and knows the data only through
 // [store.Store]; rules are functions of package store.
 package settings
 

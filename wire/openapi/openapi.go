@@ -1,10 +1,10 @@
-// Package openapi contains the description of the Team Data API: an OpenAPI 3.1
-// document for each version.
+// Package openapi contains the descriptions of both APIs in OpenAPI 3.1: a document for
+// each version of the Team Data API, and that of the admin API.
 //
-// openapi.yaml is written by hand; openapi.json is generated from it by `go test
-// ./e2e/kit/contract -update`. When a version is published, both files of the
-// previous one are kept as openapi-<its date>.yaml and .json. wire/reference
-// generates the page from it.
+// openapi.yaml and admin.yaml are written by hand; the files in JSON are generated from
+// them by `go test ./e2e/kit/contract -update`. When a version of the Team Data API is
+// published, both files of the previous one are kept as openapi-<its date>.yaml and
+// .json. wire/reference generates the pages from them.
 //
 // eventtype.go adds the event types that the operator registered. tools.go describes the
 // operations to assistants, as tools. The package imports store, wire/eventtype and
@@ -23,16 +23,25 @@ import (
 	"teamdata/wire/reference"
 )
 
-//go:embed *.yaml *.json
+// Admin is the document of the admin API.
+var Admin = reference.Document{Version: "1", JSON: adminJSON, YAML: adminYAML}
+
+//go:embed admin.json
+var adminJSON []byte
+
+//go:embed admin.yaml
+var adminYAML []byte
+
+//go:embed openapi*.yaml openapi*.json
 var files embed.FS
 
-// Of returns the document of a version, given by its date.
+// Of returns the document of a version of the Team Data API, given by its date.
 func Of(version string) (reference.Document, bool) {
 	d, ok := documents()[version]
 	return d, ok
 }
 
-// documents returns all documents by version.
+// documents returns those of the Team Data API by version.
 var documents = sync.OnceValue(func() map[string]reference.Document {
 	all := map[string]reference.Document{}
 	names, _ := fs.Glob(files, "*.json")

@@ -16,7 +16,7 @@ var apis = map[string]struct {
 	links Links
 }{
 	"public": {"../../wire/openapi/openapi.json", Links{Page: "/docs", Style: "/docs/style.css", JSON: "/api/v1/openapi.json", YAML: "/api/v1/openapi.yaml", Text: "/llms.txt"}},
-	"admin":  {"../../admin/openapi.json", Links{Page: "/admin/v1/docs", Style: "/admin/v1/docs/style.css", JSON: "/admin/v1/openapi.json", YAML: "/admin/v1/openapi.yaml"}},
+	"admin":  {"../../wire/openapi/admin.json", Links{Page: "/admin/v1/docs", Style: "/admin/v1/docs/style.css", JSON: "/admin/v1/openapi.json", YAML: "/admin/v1/openapi.yaml"}},
 }
 
 // rendered is the reference of one of the apis, with the document that it shows.

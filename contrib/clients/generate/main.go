@@ -31,7 +31,7 @@ func main() {
 	defer os.RemoveAll(folder)
 	for _, api := range []struct{ document, name, goFile, typeScriptFile string }{
 		{"../../../wire/openapi/openapi.json", "teamdata", "go/types.gen.go", "typescript/src/types.gen.ts"},
-		{"../../../admin/openapi.json", "admin", "go/admin/types.gen.go", "typescript/src/admin.gen.ts"},
+		{"../../../wire/openapi/admin.json", "admin", "go/admin/types.gen.go", "typescript/src/admin.gen.ts"},
 	} {
 		schemas := filepath.Join(folder, api.name+"-schemas.json")
 		reduce(api.document, schemas, shorten)

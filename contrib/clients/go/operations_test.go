@@ -23,7 +23,7 @@ import (
 func TestOperations(t *testing.T) {
 	requests := &recorder{}
 	config := teamdata.Config{BaseURL: "https://data.example.com", Key: "opr_1.secret", HTTP: &http.Client{Transport: requests}, Retries: -1}
-	for file, client := range map[string]any{"../../../wire/openapi/openapi.json": teamdata.New(config), "../../../admin/openapi.json": admin.New(config)} {
+	for file, client := range map[string]any{"../../../wire/openapi/openapi.json": teamdata.New(config), "../../../wire/openapi/admin.json": admin.New(config)} {
 		found := operations(t, file)
 		if len(found) < 4 {
 			t.Fatalf("%s has %d operations", file, len(found))

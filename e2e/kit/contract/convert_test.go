@@ -50,9 +50,9 @@ func withoutSpace(r rune) rune {
 	return r
 }
 
-// update writes the documents that are made from openapi.yaml, instead of checking
+// update writes the documents that are made from those in YAML, instead of checking
 // them.
-var update = flag.Bool("update", false, "make openapi.json from openapi.yaml")
+var update = flag.Bool("update", false, "make the documents in JSON from those in YAML")
 
 // holdJSON checks that a document in JSON is the one in YAML beside it, in the same
 // order, or makes it so.
