@@ -102,6 +102,16 @@ var mayImport = map[string][]string{
 	"contrib/ingest":           {"teamdata/contrib/clients/go", "teamdata/contrib/clients/go/"},
 }
 
+// rooms are the folders at the top that make the program, each row above those that it may
+// import. The rooms of a row never import one another, whatever mayImport says.
+var rooms = [][]string{{"."}, {"cli"}, {"app"}, {"server", "admin", "delivery"}, {"wire"}, {"store"}, {"internal"}}
+
+// rowOf returns the room of a folder and its row; -1: it is none of the program's.
+func rowOf(folder string) (room string, row int) {
+	room, _, _ = strings.Cut(folder, "/")
+	return room, slices.IndexFunc(rooms, func(row []string) bool { return slices.Contains(row, room) })
+}
+
 func TestArrows(t *testing.T) {
 	for folder, imports := range imports(t, false) {
 		allowed, ok := mayImport[folder]
@@ -111,6 +121,10 @@ func TestArrows(t *testing.T) {
 		for _, name := range imports {
 			if !permitted(name, allowed) {
 				t.Errorf("%s imports %s, which its rule does not allow", folder, name)
+			}
+			from, row := rowOf(folder)
+			if to, below := rowOf(strings.TrimPrefix(name, "teamdata/")); row >= 0 && below >= 0 && below <= row && to != from {
+				t.Errorf("%s imports %s, which is not below %s", folder, name, from)
 			}
 		}
 	}

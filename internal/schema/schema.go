@@ -1,4 +1,4 @@
-// Package schema checks JSON against an operator's JSON Schemas. Nothing is fetched
+// Package schema checks JSON against JSON Schemas. Nothing is fetched
 // from elsewhere, and neither a schema nor a value can make a check run without end:
 // regular expressions take linear time, and steps are counted.
 //
