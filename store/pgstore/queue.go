@@ -31,6 +31,7 @@ func queryDue(due *rows.Changes, more string, args ...any) query {
 func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.Time)) error {
 	return s.view(ctx, func(t *tx) error {
 		var due rows.Changes
+		t.begun = true // for one query there is no need
 		if err := t.scan(nil, queryDue(&due, "ORDER BY e.endpoint_numbers")); err != nil {
 			return err
 		}

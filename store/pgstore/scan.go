@@ -281,12 +281,16 @@ func bounds(ranges []rows.Range) row {
 	return row{of(func(r rows.Range) []byte { return r.From }), of(func(r rows.Range) []byte { return r.To })}
 }
 
-// Join reads one more than the limit, to know whether there are more.
+// Join reads one more than the limit, to know whether there are more. A View seldom reads
+// more than a page, which is one query and so of one snapshot: around it there is no
+// transaction, which would take a second round trip. A View that reads on starts again.
 func (t *tx) Join(k *rows.Kind, r rows.Range, dst []byte) (j rows.Joined, err error) {
 	limit := r.Limit
 	if limit > 0 {
 		r.Limit = max(limit, limit+1)
 	}
+	alone := t.single && !t.begun
+	t.begun = t.begun || alone
 	err = t.Scan(k, r, func(item rows.Item) bool {
 		if limit > 0 && j.Count == limit {
 			j.More = true
@@ -300,6 +304,6 @@ func (t *tx) Join(k *rows.Kind, r rows.Range, dst []byte) (j rows.Joined, err er
 		j.Last = append(j.Last[:0], item.Key...)
 		return true
 	})
-	j.Bytes = dst
+	j.Bytes, t.alone = dst, alone
 	return j, err
 }

@@ -238,16 +238,16 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 }
 
 // view runs fn once more if its connection turns out to be dead, as after a restart of
-// the database.
+// the database, or if it reads on behind a page that was read alone.
 func (s *Store) view(ctx context.Context, fn func(*tx) error) error {
-	stale, err := s.viewOnce(ctx, fn)
-	if stale {
-		_, err = s.viewOnce(ctx, fn)
+	again, err := s.viewOnce(ctx, fn, true)
+	if again {
+		_, err = s.viewOnce(ctx, fn, false)
 	}
 	return err
 }
 
-func (s *Store) viewOnce(ctx context.Context, fn func(*tx) error) (stale bool, err error) {
+func (s *Store) viewOnce(ctx context.Context, fn func(*tx) error, single bool) (again bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
@@ -259,11 +259,11 @@ func (s *Store) viewOnce(ctx context.Context, fn func(*tx) error) (stale bool, e
 		return false, fault(err)
 	}
 	t := newTx(s, ctx, c)
-	t.now = s.now()
+	t.now, t.single = s.now(), single
 	defer s.release(t)
 	defer s.EnterView().Store(0)
 	err = fn(t)
-	return t.err != nil && !t.answered && broken(t.err), err
+	return t.err == errNotAlone || t.err != nil && !t.answered && broken(t.err), err
 }
 
 // release ends a View's transaction behind the caller's back, who has no more to wait

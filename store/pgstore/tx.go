@@ -21,6 +21,8 @@ type tx struct {
 	over  *overlay // nil in a View
 	err   error    // of the database: the transaction is of no more use
 
+	single   bool // a View that may be run again: if it begins with a page, that is taken to be all
+	alone    bool // it was read, without a transaction around it
 	answered bool // it has got an answer
 	replayed bool // it read a row that expires: an answer that was given before
 
@@ -44,7 +46,10 @@ func newTx(s *Store, ctx context.Context, c *conn) *tx {
 // ownTx is an engine's transaction as its own type.
 func ownTx(t store.Tx) *tx { return t.Apart.(*tx) }
 
-var errReadOnly = errors.New("a View can't write")
+var (
+	errReadOnly = errors.New("a View can't write")
+	errNotAlone = errors.New("a View reads more than one page")
+)
 
 func (t *tx) Now() time.Time { return t.now }
 
@@ -62,8 +67,16 @@ func (t *tx) exec(queries ...query) error {
 	if err := t.ctx.Err(); err != nil {
 		return err
 	}
+	if t.alone {
+		t.err = errNotAlone
+		return fault(t.err)
+	}
 	if !t.begun {
-		queries = append([]query{{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, {sql: sqlLimits}}, queries...)
+		begin := []query{{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}}
+		if t.conn.server.pooled { // otherwise the session has the same limits
+			begin = append(begin, query{sql: sqlLimits})
+		}
+		queries = append(begin, queries...)
 		t.begun = true
 	}
 	return fault(t.run(queries...))
