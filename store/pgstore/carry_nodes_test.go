@@ -38,7 +38,7 @@ func fillNothing(t testing.TB, database string) error {
 // A server that uses a database is seen, however its connections are named.
 func TestCarrySeesServers(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	_, err := start(t, database+"&application_name=shop", "a", "v1.0.0", programs(t))
 	kit.Must(t, err)
 	_, err = read(t, database)
@@ -108,7 +108,7 @@ func exportable(t testing.TB, database string) error {
 // A server that was paused while its database was filled does not write on what it knew.
 func TestFillEndsServers(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	paused := steer(t, database, "a")
 	postgres.Exec(t, database, "UPDATE nodes SET seen_at = 0")
 	kit.Must(t, fillNothing(t, database))
@@ -121,7 +121,7 @@ func TestFillEndsServers(t *testing.T) {
 // A copy that fails leaves its source as it was.
 func TestCarryFails(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	s, err := start(t, database, "a", "v1.0.0", programs(t))
 	kit.Must(t, err)
 	kit.Must(t, s.Close())
@@ -139,7 +139,7 @@ func TestCarryFails(t *testing.T) {
 // What is committed while the copy waits for its locks is in it.
 func TestReadAwaitsCommits(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	s, err := start(t, database, "a", "v1.0.0", programs(t))
 	kit.Must(t, err)
 	writes(t, s, "org_1")

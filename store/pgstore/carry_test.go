@@ -101,7 +101,7 @@ func parse(t testing.TB, database string) *pgstore.Target {
 // A target that has something else than what was carried gets nothing.
 func TestCarriedIsCompared(t *testing.T) {
 	t.Parallel()
-	file, database := filepath.Join(t.TempDir(), "teamdata.db"), postgres.New(t)
+	file, database := filepath.Join(t.TempDir(), "teamdata.db"), pgstore.WithTables(t)
 	s := open(t, database, pgstore.Options{})
 	seed := func(tx store.Tx) error {
 		return errors.Join(tx.PutOrg(store.Org{ID: "org_1"}), tx.PutPlan(store.Plan{Name: "pro"}), tx.PutPlan(store.Plan{Name: "big"}))

@@ -15,7 +15,7 @@ import (
 // TestCheck damages a database, each time in one way.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := pgstore.WithTables(t)
 	s := open(t, database, pgstore.Options{})
 	kit.Must(t, s.Update(bg, store.All, func(tx store.Tx) error {
 		if err := errors.Join(putSecrets(tx), tx.PutReplayJob(store.ReplayJob{ID: "rpl_1", OrgID: "org_1"})); err != nil {

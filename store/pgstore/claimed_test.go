@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
-	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/engine"
 )
@@ -15,7 +14,7 @@ import (
 func TestWrittenSinceItWasClaimed(t *testing.T) {
 	for what, early := range map[string]bool{"with the commit": false, "before a query": true} {
 		t.Run(what, func(t *testing.T) {
-			target, err := ParseTarget(postgres.New(t))
+			target, err := ParseTarget(WithTables(t))
 			kit.Must(t, err)
 			s, err := Open(bg, target, Options{Node: "one"})
 			kit.Must(t, err)

@@ -39,7 +39,7 @@ func TestClear(t *testing.T) {
 
 // TestReadersDoNotDelayTheWriter has a View keep the only connection that Views have.
 func TestReadersDoNotDelayTheWriter(t *testing.T) {
-	s := open(t, postgres.New(t), pgstore.Options{Connections: 3})
+	s := open(t, pgstore.WithTables(t), pgstore.Options{Connections: 3})
 	defer s.Close()
 	kit.Must(t, s.View(bg, func(tx store.Tx) error {
 		if _, err := tx.AnyOrg(); err != nil {

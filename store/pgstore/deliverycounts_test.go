@@ -15,7 +15,7 @@ import (
 func TestFoldCounts(t *testing.T) {
 	t.Parallel()
 	const writers, each = 2, 3 * partCommits
-	database := postgres.New(t)
+	database := WithTables(t)
 	nodes := []*steered{steer(t, database, "one"), steer(t, database, "two")}
 	at := time.Now()
 	var writing, folding sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 // nothing of the next commit does not.
 func TestFailingWhileRefused(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	s, err := openFor(t, database, false)
 	kit.Must(t, err)
 	write := func(name string) error {

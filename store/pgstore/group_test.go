@@ -14,7 +14,7 @@ import (
 // Nodes that have waited for one another begin with different halves of the orgs, and
 // leave no update out. One that met nobody commits its groups whole.
 func TestTurns(t *testing.T) {
-	database := postgres.New(t)
+	database := WithTables(t)
 	nodes := []*steered{steer(t, database, "one"), steer(t, database, "two")}
 	var group []*engine.Update
 	for i := range 3 * minTurns {
@@ -55,7 +55,7 @@ func TestTurns(t *testing.T) {
 
 // A node that waited for the org of another knows that it met one.
 func TestCrowded(t *testing.T) {
-	database := postgres.New(t)
+	database := WithTables(t)
 	one, two := steer(t, database, "one"), steer(t, database, "two")
 	one.beats(1)
 	write := func(n *steered, meanwhile func()) {

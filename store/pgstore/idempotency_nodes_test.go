@@ -44,7 +44,7 @@ func sameKey(t *testing.T, all []*pgstore.Store, do func(i *store.Idempotency, s
 // executed and the others are replays, or are told that it still runs if that is long.
 func TestIdempotencyOverNodes(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := pgstore.WithTables(t)
 	var all []*pgstore.Store
 	for range 3 {
 		s := open(t, database, pgstore.Options{})

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
-	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
 
@@ -13,7 +12,7 @@ import (
 // node that is gone.
 func TestIDsRiseOverNodes(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	node := func(name string, ahead time.Duration) *Store {
 		target, err := ParseTarget(database)
 		kit.Must(t, err)

@@ -16,7 +16,7 @@ var errUndone = errors.New("undone")
 // What an overlay knows of the end of a list is what is there, whatever a group appended,
 // removed and undid. What it does not know it asks for.
 func TestLastIsKept(t *testing.T) {
-	database := postgres.New(t)
+	database := WithTables(t)
 	s := opened(t, database)
 	defer s.Close()
 	entry := func(org string, ms uint64, id string) []byte {

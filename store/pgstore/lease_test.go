@@ -89,7 +89,7 @@ func TestLostNode(t *testing.T) {
 // transaction runs again.
 func TestStalledNode(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := pgstore.WithTables(t)
 	var stall atomic.Bool
 	stalled, goOn := make(chan bool), make(chan bool)
 	paused := open(t, database, pgstore.Options{BeforeCommit: func() error {
@@ -128,7 +128,7 @@ func TestStalledNode(t *testing.T) {
 // has them.
 func TestTakenWithoutAnswer(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := pgstore.WithTables(t)
 	s := open(t, database, pgstore.Options{Node: "one"})
 	defer s.Close()
 	awaitShards(t, s, 1)
@@ -153,7 +153,7 @@ func TestTakenWithoutAnswer(t *testing.T) {
 // TestHeldByOne: one node at a time does a job, and the next one does it afterwards.
 func TestHeldByOne(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := pgstore.WithTables(t)
 	a, b := open(t, database, pgstore.Options{}), open(t, database, pgstore.Options{})
 	defer a.Close()
 	defer b.Close()
@@ -177,7 +177,7 @@ func TestHeldByOne(t *testing.T) {
 // TestShared: what is used up on one node is on the other, and both have one key until
 // the last of them stops.
 func TestShared(t *testing.T) {
-	database := postgres.New(t)
+	database := pgstore.WithTables(t)
 	a, b := open(t, database, pgstore.Options{}), open(t, database, pgstore.Options{})
 	now := time.Now()
 	for _, row := range []struct {
@@ -217,7 +217,7 @@ func TestShared(t *testing.T) {
 // what a restart after a kill does. The one that still runs ends.
 func TestNameTaken(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := pgstore.WithTables(t)
 	old := open(t, database, pgstore.Options{Node: "one"})
 	began := time.Now()
 	s := open(t, database, pgstore.Options{Node: "one"})

@@ -35,7 +35,7 @@ func nodes(t testing.TB, n int, database string, now func() time.Time) (all []*S
 func TestLimitOfSeveralServers(t *testing.T) {
 	var ms atomic.Int64
 	now := func() time.Time { return time.UnixMilli(1_790_000_000_000 + ms.Load()) }
-	servers := nodes(t, 3, postgres.New(t), now)
+	servers := nodes(t, 3, WithTables(t), now)
 	var accepted atomic.Int64
 	limiters := make([]store.Limiter, len(servers))
 	for i, s := range servers {
@@ -88,7 +88,7 @@ func TestLimitOfSeveralServers(t *testing.T) {
 // a circle, ids whose times are over are forgotten meanwhile, and all is counted by the
 // clock of the database.
 func TestLimitsAtOnce(t *testing.T) {
-	database := postgres.New(t)
+	database := WithTables(t)
 	servers := nodes(t, 3, database, nil)
 	short := store.Limit{Name: "short", Max: 10, Window: time.Millisecond}
 	var all sync.WaitGroup
@@ -127,7 +127,7 @@ func TestLimitsAtOnce(t *testing.T) {
 // node says when the next one will be accepted.
 func TestRefusedWriteNothing(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	servers := nodes(t, 2, database, nil)
 	limit := store.Limit{Name: "requests", Max: 3, Window: time.Hour}
 	take := func(i int) ratelimit.Decision {
@@ -178,7 +178,7 @@ func TestLimitWithoutDatabase(t *testing.T) {
 func BenchmarkTake(b *testing.B) {
 	for _, ids := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("ids=%d", ids), func(b *testing.B) {
-			l := nodes(b, 1, postgres.New(b), nil)[0].Limiter(perMinute)
+			l := nodes(b, 1, WithTables(b), nil)[0].Limiter(perMinute)
 			var next atomic.Int64
 			var all sync.WaitGroup
 			b.ResetTimer()

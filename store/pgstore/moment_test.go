@@ -6,14 +6,13 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
-	"teamdata/e2e/kit/postgres"
 )
 
 // TestSuspended: a node whose machine was suspended, or paused with all that runs on it,
 // relies on nothing that it had before, although its monotonic clock knows of nothing.
 func TestSuspended(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	for name, sleep := range map[string]func(*moment){
 		"suspended": func(m *moment) { m.suspended -= time.Minute },
 		"paused":    func(m *moment) { m.wall = m.wall.Add(-time.Minute) },

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
-	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 	"teamdata/store/storetest"
@@ -117,7 +116,7 @@ func (n *nodes) Close() error {
 // TestShards: nodes that come and go have all shards among them, each about as many.
 func TestShards(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := pgstore.WithTables(t)
 	var all []*pgstore.Store
 	for n := range 4 {
 		all = append(all, open(t, database, pgstore.Options{}))
@@ -160,7 +159,7 @@ func TestDueElsewhere(t *testing.T) {
 				kit.NotEveryDay(t)
 			}
 			t.Parallel()
-			database := postgres.New(t)
+			database := pgstore.WithTables(t)
 			a := open(t, database, pgstore.Options{NoHints: noHints})
 			defer a.Close()
 			b := open(t, database, pgstore.Options{NoHints: noHints})
@@ -191,7 +190,7 @@ func TestAccessOverNodes(t *testing.T) {
 	for name, noHints := range map[string]bool{"hints": false, "polling": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			database := postgres.New(t)
+			database := pgstore.WithTables(t)
 			all := []*pgstore.Store{}
 			for range 3 {
 				s := open(t, database, pgstore.Options{NoHints: noHints})

@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"teamdata/e2e/kit"
-	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
 
@@ -15,7 +14,7 @@ import (
 // start, which has to see it: nobody tells it later of what became due.
 func TestOpenAwaitsTheLastCommit(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	one := opened(t, database)
 	var endpoint uint64
 	err := one.Update(bg, store.All, func(tx store.Tx) error {
@@ -62,7 +61,7 @@ func TestOpenAwaitsTheLastCommit(t *testing.T) {
 func TestOpenLocked(t *testing.T) {
 	kit.NotEveryDay(t)
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	opened(t, database).Close()
 	other, err := pgconn.Connect(bg, database)
 	kit.Must(t, err)

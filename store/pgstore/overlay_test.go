@@ -37,7 +37,7 @@ func TestRowSentTwice(t *testing.T) {
 // An update of a row that is not there any more is no success: nothing of its group is
 // committed, and all are told.
 func TestUpdatedRowIsGone(t *testing.T) {
-	database := postgres.New(t)
+	database := WithTables(t)
 	s := opened(t, database)
 	defer s.Close()
 	put := func(tx store.Tx, name string) error {

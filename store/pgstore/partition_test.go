@@ -27,7 +27,7 @@ type keys struct {
 }
 
 func newKeys(t testing.TB) *keys {
-	k := &keys{TB: t, database: postgres.New(t), at: time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)}
+	k := &keys{TB: t, database: pgstore.WithTables(t), at: time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)}
 	k.Store = open(t, k.database, pgstore.Options{Now: k.now})
 	t.Cleanup(func() { k.Close() })
 	return k

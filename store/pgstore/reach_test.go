@@ -49,7 +49,7 @@ func everything(t *testing.T, s *Store, org string) {
 // A role that can only read takes the locks that it may, and keeps nobody from anything.
 func TestReaderStopsNobody(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	s, err := openFor(t, database, false)
 	kit.Must(t, err)
 	everything(t, s, "org_before")
@@ -173,7 +173,7 @@ func TestSweepInSchema(t *testing.T) {
 // go on.
 func TestUpgradeBesideReader(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	s, err := start(t, database, "a", "v1.0.0", programs(t))
 	kit.Must(t, err)
 	reads := reader(t, database)

@@ -6,13 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
 
 // Deliveries are claimed with the bodies of their events, whichever process added these.
 func TestBodiesOfOtherProcesses(t *testing.T) {
-	database := postgres.New(t)
+	database := WithTables(t)
 	one := steer(t, database, "one")
 	other := opened(t, database)
 	defer other.Close()

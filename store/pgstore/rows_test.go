@@ -57,12 +57,13 @@ func (e rowsEngine) View(fn func(*rows.Tx) error) error {
 
 // withKinds makes a database with tables of the suite's kinds.
 func withKinds(t testing.TB) (database string) {
-	database = postgres.New(t)
-	opened(t, database).Close()
-	for _, k := range rowstest.Kinds {
-		postgres.Exec(t, database, sqlOf(k))
-	}
-	return database
+	t.Helper()
+	return postgres.Copy(t, "kinds", func(database string) {
+		opened(t, database).Close()
+		for _, k := range rowstest.Kinds {
+			postgres.Exec(t, database, sqlOf(k))
+		}
+	})
 }
 
 var rowsSeeds = kit.NewSeeds("rows.seeds", 1)

@@ -92,7 +92,7 @@ func (n *steered) withDue(orgs int) (mine []uint64) {
 // and as simulated time can see.
 func TestLeasesAreLocked(t *testing.T) {
 	t.Parallel()
-	one := steer(t, postgres.New(t), "one")
+	one := steer(t, WithTables(t), "one")
 	one.beats(1)
 	kit.Must(t, one.node.lockLeases(t.Context()))
 	defer one.node.unlockLeases()
@@ -109,7 +109,7 @@ func TestLeasesAreLocked(t *testing.T) {
 // nothing more at once.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	one, two := steer(t, database, "one"), steer(t, database, "two")
 	one.beats(2)
 	two.beats(1)
@@ -155,7 +155,7 @@ func TestHandOver(t *testing.T) {
 // TestKeptShard: what is due in a shard that a node was to give up, and keeps since the
 // other one has gone, is announced again: meanwhile it was not claimed.
 func TestKeptShard(t *testing.T) {
-	database := postgres.New(t)
+	database := WithTables(t)
 	one := steer(t, database, "one")
 	endpoints := one.withDue(32)
 	for _, e := range endpoints {
@@ -177,7 +177,7 @@ func TestKeptShard(t *testing.T) {
 // TestGivenUpWithoutAnswer: a node that gives up the lease of a job does not rely on it
 // any more, even if no answer comes; and has it still, if that came to nothing.
 func TestGivenUpWithoutAnswer(t *testing.T) {
-	one := steer(t, postgres.New(t), "one")
+	one := steer(t, WithTables(t), "one")
 	hold := func() bool {
 		held, err := one.Hold(bg, "job", func(context.Context) error { return nil })
 		kit.Must(t, err)
@@ -199,7 +199,7 @@ func TestGivenUpWithoutAnswer(t *testing.T) {
 // TestFencedNode: a node whose outcome is refused, since another one has the endpoint,
 // claims nothing more of its shard: the clock of the database may have jumped.
 func TestFencedNode(t *testing.T) {
-	database := postgres.New(t)
+	database := WithTables(t)
 	one := steer(t, database, "one")
 	endpoint := one.withDue(3)[0]
 	claims, err := one.Claim(bg, endpoint, time.Now().Add(time.Hour), 1)
@@ -225,7 +225,7 @@ func TestFencedNode(t *testing.T) {
 // TestForgottenNodes: a node that was killed is listed as lost for an hour.
 func TestForgottenNodes(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	one := steer(t, database, "here")
 	postgres.Exec(t, database, `INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at)
 		SELECT 'nod_' || minutes, minutes || '-minutes', '', 1, 'running', 0, extract(epoch FROM now())::bigint * 1000 - minutes * 60000 FROM unnest(ARRAY[59, 61]) minutes`)
@@ -263,7 +263,7 @@ func (n *steered) unseen(d time.Duration) {
 // are right, until its own is; and if the database's is wrong, nobody does.
 func TestWrongClock(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := WithTables(t)
 	one, two := steer(t, database, "one"), steer(t, database, "two")
 	shares := func(wantOne, wantTwo bool) {
 		t.Helper()

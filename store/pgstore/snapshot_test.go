@@ -62,7 +62,7 @@ func snapshot(t testing.TB, database string) {
 func TestForeignSnapshot(t *testing.T) {
 	t.Parallel()
 	const each, times, most = 8, 100, 64
-	database := postgres.New(t)
+	database := pgstore.WithTables(t)
 	s := open(t, database, pgstore.Options{})
 	fill(t, s, 1)
 	endpoint := numberOf(t, s, "org_0")

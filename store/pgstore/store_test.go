@@ -69,7 +69,7 @@ func (d *databases) take() string {
 		d.spare = d.spare[:last]
 		return database
 	}
-	return postgres.New(d.owner) + "&options=-csynchronous_commit%3Doff" // the suite does not crash
+	return pgstore.WithTables(d.owner) + "&options=-csynchronous_commit%3Doff" // the suite does not crash
 }
 
 func (d *databases) giveBack(database string) {

@@ -16,7 +16,7 @@ import (
 // the same numbers too, which come after the data went back.
 func TestNumbersComeAgain(t *testing.T) {
 	t.Parallel()
-	database := postgres.New(t)
+	database := pgstore.WithTables(t)
 	a, b := open(t, database, pgstore.Options{Node: "a"}), open(t, database, pgstore.Options{Node: "b"})
 	defer a.Close()
 	defer b.Close()

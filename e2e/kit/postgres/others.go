@@ -82,8 +82,7 @@ default_pool_size = 2
 		cmd.Wait()
 		os.Remove(file("pid"))
 	})
-	pooled := *s
-	pooled.Port = port
+	pooled := &Server{folder: s.folder, Port: port}
 	await(t, pooled.URL(Owner, "postgres"), func() string { return kit.ReadText(t, file("log")) })
 	return func(databaseURL string) string { return pooled.URL(Owner, Name(t, databaseURL)) }
 }

@@ -85,8 +85,21 @@ var databases atomic.Int64
 // is dropped when the test ends, if the server still runs then.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
-	name := fmt.Sprintf("test_%d_%d", os.Getpid(), databases.Add(1))
-	s.maintain(t, fmt.Sprintf("CREATE DATABASE %s OWNER %s TEMPLATE template0", name, Owner)+s.copying())
+	return s.dropAfter(t, s.create(t, "template0"))
+}
+
+// create makes a database of [Owner] out of another one, to which nobody is connected, and
+// returns its name.
+func (s *Server) create(t testing.TB, template string) (name string) {
+	t.Helper()
+	name = fmt.Sprintf("test_%d_%d", os.Getpid(), databases.Add(1))
+	s.maintain(t, fmt.Sprintf("CREATE DATABASE %s OWNER %s TEMPLATE %s", name, Owner, template)+s.copying())
+	return name
+}
+
+// dropAfter drops a database when the test ends, and returns its URL.
+func (s *Server) dropAfter(t testing.TB, name string) (databaseURL string) {
+	t.Helper()
 	t.Cleanup(func() {
 		if s.cmd != nil {
 			s.maintain(t, fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE)", name))

@@ -29,6 +29,25 @@ func TestDatabases(t *testing.T) {
 	}
 }
 
+// A copy has what is in the model, which is filled once, and is a database of its own.
+func TestCopies(t *testing.T) {
+	filled := 0
+	fill := func(database string) {
+		filled++
+		postgres.Exec(t, database, "CREATE TABLE mine (n int); INSERT INTO mine VALUES (7)")
+	}
+	for range 3 {
+		database := postgres.Copy(t, "mine", fill)
+		if got := postgres.Exec(t, database, "SELECT sum(n), current_user FROM mine"); got[0][0] != "7" || got[0][1] != postgres.Owner {
+			t.Errorf("it reads %v", got)
+		}
+		postgres.Exec(t, database, "INSERT INTO mine VALUES (1)")
+	}
+	if filled != 1 {
+		t.Errorf("the model was filled %d times", filled)
+	}
+}
+
 // What was committed is there after each way of stopping the server.
 func TestRestart(t *testing.T) {
 	server := postgres.Start(t, "log_checkpoints=off")

@@ -65,8 +65,7 @@ func NewProxy(t testing.TB, server *Server) *Proxy {
 
 // URL is that of a database by way of the proxy, without TLS.
 func (p *Proxy) URL(database string) string {
-	through := *p.server
-	through.Port = p.listener.Addr().(*net.TCPAddr).Port
+	through := Server{Port: p.listener.Addr().(*net.TCPAddr).Port}
 	return through.TCP(database) + "?sslmode=disable"
 }
 

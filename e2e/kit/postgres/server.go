@@ -31,13 +31,16 @@ type Server struct {
 	settings []string
 	cmd      *exec.Cmd   // nil while it is stopped
 	kept     *connection // to make and drop databases, on a server that no test stops
+
+	filling sync.Mutex
+	models  map[string]string // the databases that [Copy] makes others out of, by their names
 }
 
 // newServer is one that has no files yet.
 func newServer(t testing.TB) *Server {
 	t.Helper()
 	folder := newFolder(t)
-	return &Server{folder: folder, data: filepath.Join(folder, "data"), Port: freePort(t)}
+	return &Server{folder: folder, data: filepath.Join(folder, "data"), Port: freePort(t), models: map[string]string{}}
 }
 
 // template is the folder with the files of a new server.
