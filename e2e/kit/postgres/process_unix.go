@@ -100,3 +100,22 @@ func own(t testing.TB, path string) {
 		kit.Must(t, os.Chown(path, int(c.Uid), int(c.Gid)))
 	}
 }
+
+// ownedByServers reports whether a file is there that the user of PostgreSQL's processes
+// made: in a folder for everybody's temporary files anybody may have put one of that name.
+func ownedByServers(t testing.TB, path string) bool {
+	t.Helper()
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	attributes, why := apart()
+	if why != "" {
+		t.Fatal(why)
+	}
+	user := os.Geteuid()
+	if c := attributes.Credential; c != nil {
+		user = int(c.Uid)
+	}
+	return int(info.Sys().(*syscall.Stat_t).Uid) == user
+}

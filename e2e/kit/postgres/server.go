@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net"
 	"os"
@@ -43,25 +44,45 @@ func newServer(t testing.TB) *Server {
 	return &Server{folder: folder, data: filepath.Join(folder, "data"), Port: freePort(t), models: map[string]string{}}
 }
 
-// template is the folder with the files of a new server.
-var template struct {
-	sync.Mutex
-	data string
-}
-
-// initialize makes the files of a server: a copy of those of the first one, which is
-// never started.
+// initialize makes the files of a server: out of an archive that an earlier one has left
+// behind, since initdb takes ten times as long. An archive is there as a whole or not at
+// all, whoever makes it meanwhile or clears the folder for temporary files.
 func (s *Server) initialize(t testing.TB) {
 	t.Helper()
-	template.Lock()
-	defer template.Unlock()
-	if template.data == "" {
-		data := filepath.Join(newFolder(t), "data")
-		s.run(t, "initdb", "-D", data, "-U", superuser, "--no-sync", "--locale=C", "--encoding=UTF8",
-			"--auth-local=trust", "--auth-host=scram-sha-256")
-		template.data = data
+	args := []string{"-U", superuser, "--no-sync", "--locale=C", "--encoding=UTF8", "--auth-local=trust", "--auth-host=scram-sha-256"}
+	archive := archiveOf(t, args)
+	if s.unpack(t, archive) {
+		return
 	}
-	s.run(t, "/bin/cp", "-a", template.data, s.data)
+	s.run(t, "initdb", append(args, "-D", s.data)...)
+	command(t, "/bin/sh", "-c", pack, "pack", archive, s.folder).Run() // or the next one needs initdb, too
+}
+
+// pack ends an archive with a file that tells a whole one from one that was cut short, by a
+// full disk or a power cut.
+const pack = `made=$(mktemp "$1.XXXXXX") && touch "$2/whole" && tar -cf "$made" -C "$2" data whole && mv "$made" "$1" || rm -f "$made"`
+
+// unpack takes a server's files out of an archive, if that is there and can be trusted.
+func (s *Server) unpack(t testing.TB, archive string) bool {
+	t.Helper()
+	if !ownedByServers(t, archive) {
+		return false
+	}
+	err := command(t, "/bin/sh", "-c", `tar -xf "$1" -C "$2" && [ -e "$2/whole" ]`, "unpack", archive, s.folder).Run()
+	if err != nil {
+		kit.Must(t, os.RemoveAll(s.data))
+	}
+	return err == nil
+}
+
+// archiveOf is the file for what these PostgreSQL programs make by initdb with arguments.
+func archiveOf(t testing.TB, args []string) string {
+	t.Helper()
+	command(t, "initdb") // or skip
+	program, err := os.Stat(filepath.Join(programs(), "postgres"))
+	kit.Must(t, err)
+	hash := sha256.Sum256(fmt.Append(nil, programs(), program.Size(), program.ModTime().UnixNano(), args))
+	return filepath.Join(os.TempDir(), fmt.Sprintf("pgtest-%x.tar", hash[:8]))
 }
 
 // base are the settings of every server: as careful as a real one, but small.
