@@ -16,7 +16,7 @@ import (
 func leaveFree(t *testing.T, folder string, size, free int) (ballast string) {
 	t.Helper()
 	ballast = filepath.Join(folder, "ballast")
-	writeFile(t, ballast, make([]byte, size-free))
+	must(t, os.WriteFile(ballast, make([]byte, size-free), 0o600))
 	return ballast
 }
 
@@ -41,7 +41,7 @@ func TestFullDiskAfterACrash(t *testing.T) {
 	size := len(content) + 1<<20
 	folder := kit.SmallDisk(t, fmt.Sprint(size))
 	f := &fixture{TB: t, path: filepath.Join(folder, "teamdata.db")}
-	writeFile(t, f.path, content)
+	must(t, os.WriteFile(f.path, content, boltfile.Mode)) // without a hole
 	ballast := leaveFree(t, folder, size, len(content))
 	f.checkListed(false)
 	f.open(Options{})

@@ -13,7 +13,6 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/rows"
@@ -142,12 +141,28 @@ func until(t testing.TB, what string, holds func() bool) {
 
 func readFile(t testing.TB, path string) []byte {
 	t.Helper()
-	return []byte(kit.ReadText(t, path))
+	content, err := os.ReadFile(path)
+	must(t, err)
+	return content
 }
 
+// writeFile leaves holes where content has nothing but zeros, as in a file that the engine
+// has grown: nearly all of it.
 func writeFile(t testing.TB, path string, content []byte) {
 	t.Helper()
-	must(t, os.WriteFile(path, content, boltfile.Mode))
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, boltfile.Mode)
+	must(t, err)
+	defer f.Close()
+	must(t, f.Truncate(int64(len(content))))
+	var zeros [64 << 10]byte
+	for at := 0; at < len(content); at += len(zeros) {
+		part := content[at:min(at+len(zeros), len(content))]
+		if !bytes.Equal(part, zeros[:len(part)]) {
+			_, err := f.WriteAt(part, int64(at))
+			must(t, err)
+		}
+	}
+	must(t, f.Close())
 }
 
 // refuses holds an error of Open to one line that names the file and the hint,

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"teamdata/e2e/kit"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // TestMigrateOnAFullDisk: however much room there is, the file is migrated and a
@@ -18,7 +19,7 @@ func TestMigrateOnAFullDisk(t *testing.T) {
 	migrated, refused := 0, 0
 	for room := 0; migrated == 0 && room < 16<<20; room += 4 * os.Getpagesize() {
 		path := filepath.Join(kit.SmallDisk(t, fmt.Sprint(len(old)+room+os.Getpagesize())), "teamdata.db")
-		writeFile(t, path, old)
+		must(t, os.WriteFile(path, old, boltfile.Mode)) // without a hole
 		s, err := Open(path, Options{})
 		if err == nil {
 			migrated++

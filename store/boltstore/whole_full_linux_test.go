@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"teamdata/e2e/kit"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // TestReplaceOnAFullDisk: however much room there is, a whole file is made or
@@ -25,7 +26,7 @@ func TestReplaceOnAFullDisk(t *testing.T) {
 			}
 			path := filepath.Join(kit.SmallDisk(t, fmt.Sprint(size)), "teamdata.db")
 			if !makes {
-				writeFile(t, path, old)
+				must(t, os.WriteFile(path, old, boltfile.Mode)) // without a hole
 			}
 			err := replace(path, from)
 			if err == nil {
