@@ -23,7 +23,7 @@ func TestInitialize(t *testing.T) {
 		s.initialize(t)
 		return kit.ReadText(t, filepath.Join(s.data, "global", "pg_control"))[:8]
 	}
-	if initialized() != initialized() {
+	if one, next := initialized(), initialized(); one != next {
 		t.Error("the second server does not use the archive of the first one")
 	}
 	archives, err := filepath.Glob(filepath.Join(folder, "*.tar*"))
@@ -51,7 +51,7 @@ func TestInitialize(t *testing.T) {
 			t.Errorf("of an archive that is %s there are files: %v", damage.what, err)
 		}
 	}
-	if initialized() != initialized() {
+	if one, next := initialized(), initialized(); one != next {
 		t.Error("a damaged archive is not made again")
 	}
 	if os.Geteuid() == 0 { // or nobody else's can be made
