@@ -41,6 +41,8 @@ var (
 	longID   = strings.Repeat("Az09_-", 10) + "last"
 	unicode  = "\x00\x1f\"\\/<&>\u2028\x7f é 絵 🚀 \U0010FFFF"
 	longText = strings.Repeat("🚀", 200)
+	firstMs  = time.UnixMilli(0).UTC()
+	lastMs   = store.MaxTime
 	someTime = time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 	epoch    = time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC) // when each test begins
 )
@@ -474,4 +476,16 @@ func (s *subject) Managers() (list []string) {
 		return err
 	})
 	return list
+}
+
+// DumpOrg shows all that there is of an org.
+func (s *subject) DumpOrg(org string) string {
+	s.Helper()
+	var of []string
+	for line := range strings.Lines(s.DumpAll(storetest.Names{"org": {org}, "record": {"one", "two", "new"}})) {
+		if strings.Contains(line, org) {
+			of = append(of, line)
+		}
+	}
+	return strings.Join(of, "")
 }

@@ -202,7 +202,7 @@ func testRetentionOfOthers(s *subject) {
 	})
 	s.Clock.Move(3*day + 1200*time.Millisecond)
 	s.sweep(3 * day)
-	s.Equal("idempotency records left to drop", s.Expire(10), 0)
+	s.Equal("idempotency records left to drop", s.expire(10), 0)
 	s.Equal("mails left", len(s.Mails()), 3)
 	s.Equal("deliveries left", len(s.Listed(endpoint.Number, store.ListAcknowledged)), 1003)
 	s.sweep(time.Second)

@@ -27,10 +27,10 @@ var waysToFail = map[string]func() error{
 }
 
 func testRollback(s *Subject) {
-	n := s.fillEverything()
-	before := s.dump(n)
+	n := s.FillEverything()
+	before := s.DumpAll(n)
 	for way, fail := range waysToFail {
-		given := names{}
+		given := Names{}
 		err := s.Attempt(func(tx store.Tx) error {
 			r, ids := watch(tx)
 			err := changeEverything(r)
@@ -42,14 +42,14 @@ func testRollback(s *Subject) {
 		if err == nil {
 			s.Errorf("after %s the Update returned nil", way)
 		}
-		s.Same("after "+way, s.dump(n), before)
+		s.Same("after "+way, s.DumpAll(n), before)
 		s.Equal("ids were given", len(given[store.PrefixEvent]) > 0 && len(given[store.PrefixDelivery]) > 0, true)
 		s.notThere("a failed transaction", given)
 	}
 	s.Reopen()
-	s.Same("after reopening", s.dump(n), before)
+	s.Same("after reopening", s.DumpAll(n), before)
 	s.Write(changeEverything)
-	if s.dump(n) == before {
+	if s.DumpAll(n) == before {
 		s.Errorf("the changes can't be seen after their commit")
 	}
 }
@@ -82,7 +82,7 @@ func (s *Subject) changedKinds(before, after map[string]string) {
 
 // notThere holds the events and deliveries of a failed transaction to having
 // left no trace.
-func (s *Subject) notThere(what string, given names) {
+func (s *Subject) notThere(what string, given Names) {
 	s.Helper()
 	s.Read(func(tx store.Tx) error {
 		for _, id := range given[store.PrefixEvent] {

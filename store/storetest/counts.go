@@ -7,6 +7,9 @@ import (
 	"teamdata/store"
 )
 
+// likeIDs begin alike, in their order.
+var likeIDs = []string{"A", "a", "a-", "a0", "aa", "b"}
+
 // testDeliveryCounts counts in many orgs, endpoints and hours, on the store and
 // on an oracle, and reads from each hour on.
 func testDeliveryCounts(s *Subject) {

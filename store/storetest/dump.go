@@ -11,14 +11,14 @@ import (
 	"teamdata/store/rows"
 )
 
-// names are the names that something in a store may have, by what has them: a
+// Names are the names that something in a store may have, by what has them: a
 // word, or the prefix of ids that an engine gives. A dump looks up those of what isn't
 // rows, so that it shows also what is not there.
-type names map[string][]string
+type Names map[string][]string
 
 // given adds the ids that an engine gave, also those of a transaction that
 // failed, and those of events' first deliveries.
-func (n names) given(ids []string) {
+func (n Names) given(ids []string) {
 	for _, id := range ids {
 		prefix := id[:len(store.PrefixEvent)]
 		n[prefix] = append(slices.Clip(n[prefix]), id)
@@ -28,11 +28,8 @@ func (n names) given(ids []string) {
 	}
 }
 
-// dumpPage is the limit of the pages that a dump reads.
-const dumpPage = 5
-
 // dump shows all rows, and all else that can be read in a transaction, a line for each.
-func dump(tx store.Tx, n names) string {
+func dump(tx store.Tx, n Names) string {
 	var b strings.Builder
 	dumpRows(&b, tx.Tx)
 	for _, org := range n["org"] {
@@ -95,7 +92,7 @@ func shown(k *rows.Kind) (indexes []int) {
 }
 
 // dumpOrg shows what is kept by the names of an org, and of its endpoints.
-func dumpOrg(b *strings.Builder, tx store.Tx, n names, org string) {
+func dumpOrg(b *strings.Builder, tx store.Tx, n Names, org string) {
 	endpoints, err := tx.Endpoints(org)
 	line(b, "endpoints of "+org)(len(endpoints), err)
 	for _, e := range endpoints {
@@ -117,9 +114,18 @@ func dumpEndpoint(b *strings.Builder, tx store.Tx, org string, number uint64) {
 	of := fmt.Sprintf("endpoint %d of %s", number, org)
 	line(b, "last acknowledged by "+of)(tx.LastAcknowledged(number))
 	for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListFailed} {
-		dumpList(b, fmt.Sprintf("list %d of %s", list, of), tx, deliveries(number, list))
-		dumpList(b, fmt.Sprintf("latest in list %d of %s", list, of), tx, latestDeliveries([]uint64{number}, list))
+		all, _, err := tx.DeliveryPage(number, list, store.Cursor{}, unlimited)
+		line(b, fmt.Sprintf("list %d of %s", list, of))(idsOf(all), err)
+		all, err = tx.LatestDeliveries([]uint64{number}, []store.DeliveryList{list}, store.Cursor{}, unlimited)
+		line(b, fmt.Sprintf("latest in list %d of %s", list, of))(idsOf(all), err)
 	}
+}
+
+func idsOf(deliveries []store.Delivery) (ids []string) {
+	for _, d := range deliveries {
+		ids = append(ids, d.ID)
+	}
+	return ids
 }
 
 // line writes a value, or the code of the error in place of it.
@@ -130,19 +136,6 @@ func line(b *strings.Builder, what string) func(any, error) {
 			text = fmt.Sprintf("%+v", v)
 		}
 		b.WriteString(what + ": " + text + "\n")
-	}
-}
-
-// dumpList shows a list, a line for each page.
-func dumpList(b *strings.Builder, what string, tx store.Tx, read readPage) {
-	for page := (store.Page{More: true}); page.More; {
-		next, err := read(tx, page.Last, dumpPage, nil)
-		if err != nil || next.More && next.Last == page.Last {
-			fmt.Fprintf(b, "%s: does not go on: %v\n", what, err)
-			return
-		}
-		page = next
-		fmt.Fprintf(b, "%s: %s\n", what, page.Items)
 	}
 }
 

@@ -12,21 +12,21 @@ var errFailing = errors.New("this transaction is to fail")
 
 // everyName are the names that changeEverything uses, of what isn't rows or isn't shown
 // as such.
-var everyName = names{
+var everyName = Names{
 	"org": {acme, other, "org_new"}, "record": {"one", "two", "new"},
 	store.PrefixEvent: {"evt_1", "evt_2", "evt_3", "evt_4"}, store.PrefixDelivery: {"whd_1", "whd_2", "whd_3", "whd_4"},
 }
 
-// fillEverything writes records of every kind: what Fill does, and what no rule
+// FillEverything writes records of every kind: what Fill does, and what no rule
 // of one Update writes. It returns their names.
-func (s *Subject) fillEverything() names {
+func (s *Subject) FillEverything() Names {
 	n := maps.Clone(everyName)
 	s.Write(func(tx store.Tx) error {
 		r, given := watch(tx)
 		err := Fill(r)
 		gone, errGone := store.ImportEndpoint(r, newEndpoint(acme, "whe_3"))
 		kept, errKept := r.Endpoint(acme, "whe_1")
-		err = errors.Join(err, errGone, errKept, eachKind(tested.fill)(r),
+		err = errors.Join(err, errGone, errKept, putBeside(r, "before", "kept", "dropped"),
 			addFinished(r, gone, 3), addFinished(r, kept, 4), r.PutLastAcknowledged(gone.Number, someTime), removeEndpoint(acme, "whe_3")(r),
 			createKey(r, "key_2"), addRecord(r, "one"), addRecord(r, "two"),
 			r.PutInstructions(acme, store.Instructions{Text: "Hi.", Set: true}), addMember(store.Member{OrgID: acme, UserID: "usr_gone", Role: store.RoleMember})(r), removeMember(acme, "usr_gone")(r),
@@ -60,7 +60,7 @@ func changeEverything(tx store.Tx) error {
 	_, errPostpone := store.PostponeMail(tx, store.Mail{ID: "mai_1", To: "a", CreatedAt: tx.Now()}, store.DefaultMailSchedule)
 	_, errExpire := tx.ExpireIdempotencyRecords(100)
 	_, errDropped := tx.DropDeliveryCounts(tx.Now(), 100)
-	return errors.Join(errPostpone, errExpire, errDropped, eachKind(tested.change)(tx),
+	return errors.Join(errPostpone, errExpire, errDropped, putBeside(tx, "after", "kept", "added"), tx.DeleteAPIKey("dropped"),
 		tx.DeleteDelivery("whd_3"), tx.DeleteDelivery("whd_4"), tx.ForgetEndpoint(removed[len(removed)-1]),
 		tx.PutMail(store.Mail{ID: "mai_3", To: "c"}), tx.DeleteMail("mai_2"),
 		tx.PutReplayJob(store.ReplayJob{ID: "rpl_3", OrgID: acme}), tx.DeleteReplayJob("rpl_2"),
@@ -70,6 +70,14 @@ func changeEverything(tx store.Tx) error {
 		tx.DeleteAPIKey("key_2"), tx.DeleteIdempotencyRecord(acme, "two"),
 		deleteOrg("org_new")(tx), tx.ForgetOrg("org_new"), tx.ForgetOrg("org_gone"),
 		deleteOrg(other)(tx), second(tx.DropAuditLog(other, 1)), second(tx.DropDeliveryCountsOf(other, 100)))
+}
+
+// putBeside puts certificates, and what is kept beside API keys of these ids.
+func putBeside(tx store.Tx, text string, names ...string) (err error) {
+	for _, name := range names {
+		err = errors.Join(err, tx.PutCertificate(name, []byte(text+name)), putKeyUse(name, Values{Text: text, Time: someTime})(tx))
+	}
+	return err
 }
 
 // addFinished adds an event and its delivery, which has failed.

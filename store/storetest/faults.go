@@ -27,7 +27,7 @@ func (s *Subject) failsAtEachWrite(rule Rule) {
 	const most = 40 // more than any of them writes
 	before := s.Dump()
 	for passing := range most {
-		given := names{}
+		given := Names{}
 		for way, fail := range waysToFail {
 			what := fmt.Sprintf("%s, with %s at write %d", rule.Name, way, passing+1)
 			failed, ids, err := s.executeFailing(what, rule, passing, fail)

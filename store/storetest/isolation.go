@@ -22,7 +22,7 @@ func testCancelled(s *Subject) {
 // testOneMoment has a View go on while an Update commits: the Update does not
 // wait for it, and it does not see the Update.
 func testOneMoment(s *Subject) {
-	n := s.fillEverything()
+	n := s.FillEverything()
 	var before string
 	s.Read(func(tx store.Tx) error {
 		before = dump(tx, n)
@@ -39,14 +39,14 @@ func testOneMoment(s *Subject) {
 }
 
 func testDurable(s *Subject) {
-	n := s.fillEverything()
+	n := s.FillEverything()
 	s.Write(changeEverything)
-	before := s.dump(n)
+	before := s.DumpAll(n)
 	for range 3 {
 		s.Reopen()
-		s.Same("after reopening", s.dump(n), before)
+		s.Same("after reopening", s.DumpAll(n), before)
 		s.Write(func(tx store.Tx) error { return addAudit(tx, "again") })
-		before = s.dump(n)
+		before = s.DumpAll(n)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // randomNames are the few names that histories use, so that they meet.
-var randomNames = names{
+var randomNames = Names{
 	"org": {"o", "o-", "oo"}, "user": {"u", "v", "w", "x"}, "plan": {"pro", "basic"},
 	"key": {"k", "l", "m"}, "endpoint": {"e", "f", "g"}, "record": {"r", "s"}, "any": {"c"},
 	"type": {"bill.paid", "bill.sent"}, "token": {"O", "t"},
@@ -24,16 +24,13 @@ type generator struct {
 	draw func(*history) rule
 }
 
-// generators are those of the rules, and those of the kinds of records. Those
-// that a history needs much stand there more than once.
+// generators are those of the rules. Those that a history needs much stand there more than
+// once.
 var generators = func() (all []generator) {
 	for _, often := range []int{1, 2, 3} {
 		for _, g := range drawn[often] {
 			all = append(all, slices.Repeat([]generator{g}, often)...)
 		}
-	}
-	for _, k := range kinds {
-		all = append(all, k.generators()...)
 	}
 	return all
 }()
@@ -286,6 +283,13 @@ var ofOrgs = []generator{
 			made.SecretHash = k.SecretHash
 			return tx.PutAPIKey(made)
 		}
+	}},
+	{"put the use of a key", func(h *history) rule {
+		return putKeyUse(h.one("key"), Values{Text: fmt.Sprint(h.IntN(1000)), Time: h.importedTime()})
+	}},
+	{"put a certificate", func(h *history) rule {
+		name, pem := h.one("any"), fmt.Append(nil, h.IntN(1000))
+		return func(tx store.Tx) error { return tx.PutCertificate(name, pem) }
 	}},
 	{"revoke a key", func(h *history) rule { return revokeKey(h.one("org"), h.one("key")) }},
 	{"import a token", func(h *history) rule {

@@ -208,7 +208,7 @@ func (o *oracle) endpoints() (list []store.Endpoint) {
 }
 
 // access shows the Access of each key.
-func (o *oracle) access(n names) string {
+func (o *oracle) access(n Names) string {
 	var b strings.Builder
 	for _, key := range n["key"] {
 		line(&b, key)(store.LoadAccess(o.Tx, key))

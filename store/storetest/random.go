@@ -53,7 +53,7 @@ type history struct {
 	*rand.Rand
 	seed     uint64
 	oracle   *oracle
-	names    names
+	names    Names
 	notified *Notices
 	claimed  map[string]store.Delivery // as they were
 	drawn    []any                     // for the operation that is drawn

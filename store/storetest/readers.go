@@ -12,13 +12,24 @@ import (
 // Members reads an org's whole list, as JSON items.
 func (s *Subject) Members(orgID string) string {
 	s.Helper()
-	return string(s.page(members(orgID), store.Cursor{}, unlimited).Items)
+	return s.items(store.Tx.MemberPage, orgID)
 }
 
 // AuditLog reads an org's whole log, as JSON items.
 func (s *Subject) AuditLog(orgID string) string {
 	s.Helper()
-	return string(s.page(auditLog(orgID), store.Cursor{}, unlimited).Items)
+	return s.items(store.Tx.AuditPage, orgID)
+}
+
+// items are all that an org's list has.
+func (s *Subject) items(read func(tx store.Tx, orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error), orgID string) string {
+	s.Helper()
+	var page store.Page
+	s.Read(func(tx store.Tx) (err error) {
+		page, err = read(tx, orgID, store.Cursor{}, unlimited, nil)
+		return err
+	})
+	return string(page.Items)
 }
 
 // Counts shows what an org has counted from a time on.
@@ -47,11 +58,11 @@ func (s *Subject) Claimable() (ids []string) {
 // Dump shows what is committed of the names that the suite uses, and what is due.
 func (s *Subject) Dump() string {
 	s.Helper()
-	return s.dump(everyName)
+	return s.DumpAll(everyName)
 }
 
-// dump shows what is committed, and what is due.
-func (s *Subject) dump(n names) (text string) {
+// DumpAll shows what is committed, with what has these names, and what is due.
+func (s *Subject) DumpAll(n Names) (text string) {
 	s.Helper()
 	s.Read(func(tx store.Tx) error {
 		text = dump(tx, n)
@@ -68,28 +79,4 @@ func (s *Subject) Due() map[uint64]time.Time {
 	err := s.EachDue(context.Background(), func(endpoint uint64, at time.Time) { due[endpoint] = at.UTC() })
 	s.Code("EachDue", err, "")
 	return due
-}
-
-// DumpOrg shows all that there is of an org.
-func (s *Subject) DumpOrg(org string) string {
-	s.Helper()
-	var of []string
-	for line := range strings.Lines(s.dump(names{"org": {org}, "record": everyName["record"]})) {
-		if strings.Contains(line, org) {
-			of = append(of, line)
-		}
-	}
-	return strings.Join(of, "")
-}
-
-// Expire drops idempotency records, some at a time, until nothing is left to drop.
-func (s *Subject) Expire(limit int) (dropped int) {
-	s.Helper()
-	for n := 1; n > 0; dropped += n {
-		s.Write(func(tx store.Tx) (err error) {
-			n, err = tx.ExpireIdempotencyRecords(limit)
-			return err
-		})
-	}
-	return dropped
 }

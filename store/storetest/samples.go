@@ -10,15 +10,7 @@ import (
 	"teamdata/store"
 )
 
-// Extremes of what a record may hold.
-var (
-	longID   = strings.Repeat("Az09_-", 10) + "last"
-	unicode  = "\x00\x1f\"\\/<&>\u2028\x7f é 絵 🚀 \U0010FFFF"
-	longText = strings.Repeat("🚀", 200)
-	firstMs  = time.UnixMilli(0).UTC()
-	lastMs   = store.MaxTime
-	someTime = time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
-)
+var someTime = time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 
 // Values are what the fields of a sample are set to.
 type Values struct {

@@ -2,16 +2,13 @@
 // An engine's test calls [Run]; a test of one engine alone belongs to the
 // engine.
 //
-// It knows an engine only through the contract: what was written is found
-// again, lists keep their order, transactions are all or nothing, the queue
-// hands out what is due. What a kind of record is stands in kinds.go alone; each
-// page of each list is read by holdsList. The fixed tests name the promises one by
-// one; the random ones (random.go) run the rules of package store on the engine
-// and on maps in memory, and compare all that can be read after each step. [Rules] are
-// also for an engine's own tests, which kill it, and [Subject] for the tests of
-// the rules, which stand beside them in package store. It imports store alone. A
-// new promise of an engine is a row of suite; what a rule does is tested in the
-// file of its noun in store.
+// It knows an engine only through the contract: transactions are all or nothing, a View
+// is of one moment, ids rise, the queue hands out what is due. That an engine keeps rows
+// is proven by rowstest, and what package store makes of rows by the tests beside it. The
+// fixed tests name the promises one by one; the random ones (random.go) run the rules of
+// package store on the engine and on maps in memory, and compare all that can be read
+// after each step. [Rules] are also for an engine's own tests, which kill it, and
+// [Subject] for the tests in package store. A new promise of an engine is a row of suite.
 //
 //	go test ./store/boltstore -run /Random -args -storetest.seeds=1000
 package storetest
@@ -34,20 +31,8 @@ var suite = []struct {
 	name string
 	run  func(*Subject)
 }{
-	{"AnyOrg", testAnyOrg},
-	{"RemovedOrg", testRemovedOrg},
-	{"RemovedOrgTaken", testRemovedOrgTaken},
-	{"IdempotencyKeys", testIdempotencyKeys},
-	{"LongInstructions", testLongInstructions},
-	{"Roles", testRoles},
-	{"AccountEmails", testAccountEmails},
-	{"Lists", testLists},
-	{"DeliveryPages", testDeliveryPages},
 	{"DeliveryCounts", testDeliveryCounts},
 	{"DeliveryCountsKept", testDeliveryCountsKept},
-	{"PositionsRise", testPositionsRise},
-	{"PositionsAfterImport", testPositionsAfterImport},
-	{"PositionsAreApart", testPositionsAreApart},
 	{"PollersMissNothing", testPollersMissNothing},
 	{"IDsRise", testIDsRise},
 
@@ -63,20 +48,12 @@ var suite = []struct {
 	{"TakesAtOnce", testTakesAtOnce},
 	{"AccessGeneration", testAccessGeneration},
 
-	{"IdempotencyRecords", testIdempotencyRecords},
-	{"IdempotencyClockStepsBack", testIdempotencyClockStepsBack},
-	{"ExpireIdempotencyRecords", testExpireIdempotencyRecords},
-
 	{"EventsToADisabledEndpoint", testEventsToADisabledEndpoint},
 
 	{"OnDue", testOnDue},
 	{"EachDue", testEachDue},
 	{"Claim", testClaim},
 	{"ClaimsDoNotOverlap", testClaimsDoNotOverlap},
-
-	{"Events", testEvents},
-	{"FinishedBefore", testFinishedBefore},
-	{"HeldBefore", testHeldBefore},
 }
 
 // Run runs the suite on an engine.
@@ -88,12 +65,6 @@ func Run(t *testing.T, open Open) {
 
 // Promises runs its fixed tests alone, without those of each rule whose writes fail.
 func Promises(t *testing.T, open Open) {
-	for _, k := range kinds {
-		t.Run(k.called(), func(t *testing.T) {
-			t.Parallel()
-			k.test(New(t, open))
-		})
-	}
 	for _, test := range suite {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

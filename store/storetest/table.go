@@ -306,3 +306,14 @@ func addRecord(tx store.Tx, key string) error {
 		OrgID: acme, Key: key, FirstUse: tx.Now(), Answer: store.Answer{Status: 200, ContentType: "application/json", Body: []byte("{}")},
 	})
 }
+
+// putKeyUse puts how a key of acme was used, and makes the key if it is not there.
+func putKeyUse(id string, of Values) rule {
+	return func(tx store.Tx) error {
+		_, err := tx.APIKey(id)
+		if store.IsNotFound(err) {
+			err = tx.PutAPIKey(store.APIKey{ID: id, OrgID: acme})
+		}
+		return errors.Join(err, tx.PutKeyUse(id, Sample[store.KeyUse](of)))
+	}
+}

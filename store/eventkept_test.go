@@ -1,17 +1,20 @@
-package storetest
+package store_test
 
 import (
 	"bytes"
 	"context"
 	"fmt"
+	"testing"
 	"time"
 
 	"teamdata/store"
 )
 
-// testEvents: whatever an event's length and however many deliveries it has, it is
+// TestEvents: whatever an event's length and however many deliveries it has, it is
 // as it was added until the last of them is deleted.
-func testEvents(s *Subject) {
+func TestEvents(t *testing.T) { onBoth(t, testEvents) }
+
+func testEvents(s *subject) {
 	endpoint := s.Seed()
 	plain := func(*store.Event) {}
 	for _, length := range []int{0, 1, store.MaxKeptAnswer, store.MaxKeptAnswer + 1, 100_000} {
@@ -34,7 +37,7 @@ func testEvents(s *Subject) {
 
 // holdsEvent adds an event, changed before that, with some deliveries, attempts
 // them, and deletes them one by one.
-func (s *Subject) holdsEvent(what string, endpoint store.Endpoint, length, n int, change func(*store.Event)) {
+func (s *subject) holdsEvent(what string, endpoint store.Endpoint, length, n int, change func(*store.Event)) {
 	s.Helper()
 	var e store.Event
 	var left []store.Delivery
@@ -52,7 +55,7 @@ func (s *Subject) holdsEvent(what string, endpoint store.Endpoint, length, n int
 	s.Equal(what+": claims", len(claims.Claims), n)
 	for i, c := range claims.Claims {
 		s.Equal(what+": claimed", c, store.Claim{Delivery: left[i], Body: e.Body})
-		s.Write(attempt(c.Delivery.ID, 500, store.DefaultRetrySchedule))
+		s.try(c.Delivery.ID, s.Clock.Now(), 500)
 		s.Release(c.Delivery.ID)
 	}
 	s.Read(func(tx store.Tx) (err error) {
@@ -93,7 +96,7 @@ func makeEvent(tx store.Tx, endpoint store.Endpoint, length, n int) (e store.Eve
 }
 
 // holdsAll finds an event and its deliveries as they were written.
-func (s *Subject) holdsAll(what string, e store.Event, deliveries []store.Delivery) {
+func (s *subject) holdsAll(what string, e store.Event, deliveries []store.Delivery) {
 	s.Helper()
 	s.Read(func(tx store.Tx) error {
 		got, err := tx.Event(e.ID)

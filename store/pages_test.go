@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"errors"
@@ -7,9 +7,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/storetest"
 )
 
 // readPage reads a page of a list. What is read from id to id has no times: the
@@ -29,7 +31,7 @@ func (i item) appendText(dst []byte) []byte { return append(dst, i.text...) }
 // from its start, after each item, or sixteen or so of a long list, after what is gone, and
 // after positions around these that name nothing. Each is read twice: with a limit of just
 // what is left there, behind which nothing follows, and with another one, which takes turns.
-func (s *Subject) holdsList(what string, items []item, direction int, read readPage, gone ...store.Cursor) {
+func (s *subject) holdsList(what string, items []item, direction int, read readPage, gone ...store.Cursor) {
 	s.Helper()
 	cursors := slices.Concat([]store.Cursor{{}}, gone)
 	for n := 0; n < len(items); n += 1 + len(items)/16 {
@@ -48,8 +50,8 @@ func (s *Subject) holdsList(what string, items []item, direction int, read readP
 					return err
 				}
 				if !reflect.DeepEqual(got, want) {
-					s.Errorf("%s: %d after %.60q:\n got %s %+v\nwant %s %+v", what, limit, after,
-						brief(string(got.Items)), got.Last, brief(string(want.Items)), want.Last)
+					s.Errorf("%s: %d after %.60q:\n got %.2000s %+v\nwant %.2000s %+v", what, limit, after,
+						got.Items, got.Last, want.Items, want.Last)
 				}
 			}
 		}
@@ -138,7 +140,7 @@ func deliveryPosition(d store.Delivery) store.Cursor {
 
 func appendID(d store.Delivery, dst []byte) []byte { return append(dst, d.ID...) }
 
-func (s *Subject) page(read readPage, after store.Cursor, limit int) (page store.Page) {
+func (s *subject) page(read readPage, after store.Cursor, limit int) (page store.Page) {
 	s.Helper()
 	s.Read(func(tx store.Tx) (err error) {
 		page, err = read(tx, after, limit, nil)
@@ -146,6 +148,9 @@ func (s *Subject) page(read readPage, after store.Cursor, limit int) (page store
 	})
 	return page
 }
+
+// likeIDs begin alike, in their order.
+var likeIDs = []string{"A", "a", "a-", "a0", "aa", "b"}
 
 // orgList is a list that each org has.
 type orgList struct {
@@ -161,7 +166,7 @@ var orgLists = []orgList{
 		return item{at, string(m.AppendJSON(nil))}, appendMember(tx, m)
 	}, members, nil},
 	{"audit log", func(tx store.Tx, org string, at store.Cursor) (item, error) {
-		e := Sample[store.AuditEntry](Values{Text: unicode + org, Most: at.Ms%2 == 0})
+		e := storetest.Sample[store.AuditEntry](storetest.Values{Text: unicode + org, Most: at.Ms%2 == 0})
 		e.OrgID, e.ID, e.CreatedAt = org, at.ID, timeOf(at)
 		return item{at, string(e.AppendJSON(nil))}, second(tx.AppendAudit(e))
 	}, auditLog, latestAudit},
@@ -177,9 +182,11 @@ var orgLists = []orgList{
 
 func timeOf(c store.Cursor) time.Time { return time.UnixMilli(int64(c.Ms)).UTC() }
 
-// testLists gives each list of the orgs whose ids begin alike items at the same
+// TestLists gives each list of the orgs whose ids begin alike items at the same
 // positions, in any order.
-func testLists(s *Subject) {
+func TestLists(t *testing.T) { onBoth(t, testLists) }
+
+func testLists(s *subject) {
 	for _, l := range orgLists {
 		var items map[string][]item
 		s.Write(func(tx store.Tx) error {
@@ -205,7 +212,7 @@ func testLists(s *Subject) {
 	}
 }
 
-func (s *Subject) holdsOrgs(l orgList, items map[string][]item) {
+func (s *subject) holdsOrgs(l orgList, items map[string][]item) {
 	s.Helper()
 	for org, list := range items {
 		s.holdsList(l.name+" of "+org, list, 1, l.read(org))

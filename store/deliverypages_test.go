@@ -1,9 +1,10 @@
-package storetest
+package store_test
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"testing"
 	"time"
 
 	"teamdata/store"
@@ -11,7 +12,7 @@ import (
 
 // fillDeliveryLists gives each of two endpoints n deliveries of each state, three
 // a millisecond, made in any order.
-func (s *Subject) fillDeliveryLists(n int) (all []store.Delivery) {
+func (s *subject) fillDeliveryLists(n int) (all []store.Delivery) {
 	s.Helper()
 	event := store.Event{ID: "evt_1", OrgID: acme, Type: "t"}
 	for i := range 2 * 4 * n {
@@ -44,9 +45,11 @@ func (s *Subject) fillDeliveryLists(n int) (all []store.Delivery) {
 	return all
 }
 
-// testDeliveryPages reads each list of the endpoints, of one without deliveries and
+// TestDeliveryPages reads each list of the endpoints, of one without deliveries and
 // of none.
-func testDeliveryPages(s *Subject) {
+func TestDeliveryPages(t *testing.T) { onBoth(t, testDeliveryPages) }
+
+func testDeliveryPages(s *subject) {
 	all := s.fillDeliveryLists(6)
 	for endpoint := range uint64(4) {
 		for _, list := range store.DeliveryLists {
@@ -61,7 +64,7 @@ func testDeliveryPages(s *Subject) {
 }
 
 // holdsLatest holds the latest of some lists of endpoints to all that there is.
-func (s *Subject) holdsLatest(endpoints []uint64, lists []store.DeliveryList, all []store.Delivery) {
+func (s *subject) holdsLatest(endpoints []uint64, lists []store.DeliveryList, all []store.Delivery) {
 	s.Helper()
 	var items []item
 	for _, d := range all {
@@ -75,7 +78,7 @@ func (s *Subject) holdsLatest(endpoints []uint64, lists []store.DeliveryList, al
 
 // holdsDeliveries holds a list to those of some deliveries that are in it; once
 // more when one of them is deleted. It returns those that are left.
-func (s *Subject) holdsDeliveries(endpoint uint64, list store.DeliveryList, all []store.Delivery) []store.Delivery {
+func (s *subject) holdsDeliveries(endpoint uint64, list store.DeliveryList, all []store.Delivery) []store.Delivery {
 	s.Helper()
 	what := fmt.Sprintf("list %d of endpoint %d", list, endpoint)
 	direction := -1
@@ -104,7 +107,7 @@ func (s *Subject) holdsDeliveries(endpoint uint64, list store.DeliveryList, all 
 	return slices.DeleteFunc(slices.Clone(all), func(d store.Delivery) bool { return d.ID == middle.text })
 }
 
-func (s *Subject) countWaiting(what string, e store.Endpoint, most, want int) {
+func (s *subject) countWaiting(what string, e store.Endpoint, most, want int) {
 	s.Helper()
 	s.Read(func(tx store.Tx) error {
 		w, err := tx.CountWaiting(e, most)
@@ -115,9 +118,11 @@ func (s *Subject) countWaiting(what string, e store.Endpoint, most, want int) {
 	})
 }
 
-// testFinishedBefore: it finds what was finished before a time, of every
+// TestFinishedBefore: it finds what was finished before a time, of every
 // endpoint, up to a limit, and nothing that waits.
-func testFinishedBefore(s *Subject) {
+func TestFinishedBefore(t *testing.T) { onBoth(t, testFinishedBefore) }
+
+func testFinishedBefore(s *subject) {
 	const n = 20
 	s.fillDeliveryLists(n)
 	for after := range n/3 + 2 {
@@ -141,10 +146,12 @@ func testFinishedBefore(s *Subject) {
 	}
 }
 
-// testHeldBefore: it finds what a disabled endpoint has held since before a time, be
+// TestHeldBefore: it finds what a disabled endpoint has held since before a time, be
 // it by when that was due or by when the endpoint was disabled, up to a limit, and
 // nothing of an enabled one or of none.
-func testHeldBefore(s *Subject) {
+func TestHeldBefore(t *testing.T) { onBoth(t, testHeldBefore) }
+
+func testHeldBefore(s *subject) {
 	const n = 20
 	all := s.fillDeliveryLists(n)
 	for _, disabled := range []time.Time{{}, someTime.Add(-time.Hour), someTime.Add(2 * time.Millisecond), someTime.Add(time.Hour)} {
@@ -180,4 +187,11 @@ func testHeldBefore(s *Subject) {
 		s.Equal("of a removed endpoint", len(ids), 0)
 		return err
 	})
+}
+
+// inAny reports whether a delivery is in any of some lists.
+func inAny(lists []store.DeliveryList, d *store.Delivery) bool {
+	list, _ := d.Position()
+	_, attempted := d.Attempted()
+	return slices.Contains(lists, list) || attempted && slices.Contains(lists, store.ListAttempted)
 }

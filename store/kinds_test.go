@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"errors"
@@ -7,10 +7,8 @@ import (
 	"teamdata/store"
 )
 
-// kinds are the kinds of records that a store just keeps. The suite writes each
-// with every field set, finds it, changes it, lists it and deletes it, and the
-// random histories put it and show it. A new kind, or a new value kept beside
-// a record, is a row; a new field of a record needs no line.
+// kinds are the kinds of records that a store just keeps. A new kind, or a new value kept
+// beside a record, is a row; a new field of a record needs no line.
 var kinds = []tested{
 	kind[store.Org]{name: "Orgs", id: func(o *store.Org) *string { return &o.ID },
 		put: store.Tx.PutOrg, get: func(tx store.Tx, o store.Org) (store.Org, error) { return tx.Org(o.ID) },
@@ -27,7 +25,7 @@ var kinds = []tested{
 	membersOf(acme),
 	endpointsOf(acme),
 	keysOf(acme),
-	kind[keyUse]{name: "KeyUse", id: func(u *keyUse) *string { return &u.KeyID }, unset: true, random: "key",
+	kind[keyUse]{name: "KeyUse", id: func(u *keyUse) *string { return &u.KeyID }, unset: true,
 		put: func(tx store.Tx, u keyUse) error {
 			return errors.Join(needKey(tx, u.KeyID), tx.PutKeyUse(u.KeyID, u.KeyUse))
 		},
@@ -36,7 +34,7 @@ var kinds = []tested{
 			return u, err
 		},
 		drop: store.Tx.DeleteAPIKey},
-	kind[certificate]{name: "Certificates", id: func(c *certificate) *string { return &c.Name }, random: "any",
+	kind[certificate]{name: "Certificates", id: func(c *certificate) *string { return &c.Name },
 		put: func(tx store.Tx, c certificate) error { return tx.PutCertificate(c.Name, c.PEM) },
 		get: func(tx store.Tx, c certificate) (_ certificate, err error) {
 			c.PEM, err = tx.Certificate(c.Name)

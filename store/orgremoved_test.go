@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"context"
@@ -6,55 +6,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"teamdata/store"
 )
 
-// likeIDs begin alike, in their order.
-var likeIDs = []string{"A", "a", "a-", "a0", "aa", "b"}
+// TestAnyOrg: what a new store lacks is there from the first org on.
+func TestAnyOrg(t *testing.T) { onBoth(t, testAnyOrg) }
 
-// testRoles gives users roles in orgs, changes them and takes them away, on the
-// store and on an oracle: both know the same of who manages what.
-func testRoles(s *Subject) {
-	roles := []string{"", store.RoleOwner, "guest", store.RoleAdmin, "Owner", store.RoleViewer, store.RoleOwner}
-	o := newOracle()
-	for round := range 5 {
-		s.Write(func(tx store.Tx) (err error) {
-			for i, org := range likeIDs {
-				for j, user := range likeIDs {
-					m := store.Member{OrgID: org, ID: user, UserID: user, CreatedAt: someTime, Role: roles[(i+j+round*(j+1))%len(roles)]}
-					if m.Role == "" {
-						s.Code("deleting", tx.DeleteMember(org, user), store.CodeOf(o.DeleteMember(org, user)))
-					} else {
-						err = errors.Join(err, putMember(tx, m), o.PutMember(m))
-					}
-				}
-			}
-			return err
-		})
-		for range 2 {
-			s.Read(func(tx store.Tx) error {
-				s.Same(fmt.Sprint("roles in round ", round), showRoles(tx), showRoles(o.Tx))
-				return nil
-			})
-			s.Reopen()
-		}
-	}
-}
-
-func showRoles(tx store.Tx) string {
-	b := new(strings.Builder)
-	for _, name := range append(likeIDs, "a!") {
-		line(b, "owners of "+name)(tx.CountOwners(name))
-		line(b, "managers of "+name)(tx.Managers(name))
-		line(b, "seen by "+name)(tx.VisibleOrgs(name))
-	}
-	return b.String()
-}
-
-// testAnyOrg: what a new store lacks is there from the first org on.
-func testAnyOrg(s *Subject) {
+func testAnyOrg(s *subject) {
 	holds := func(when string, want bool) {
 		s.Helper()
 		s.Read(func(tx store.Tx) error {
@@ -72,12 +33,14 @@ func testAnyOrg(s *Subject) {
 	holds("reopened", true)
 }
 
-// testRemovedOrg deletes an org that has records of every kind. It is not found from
+// TestRemovedOrg deletes an org that has records of every kind. It is not found from
 // then on, nobody manages it, and its id is taken; the other org stays as it is. Once
 // its data is dropped, nothing that can be read names the org or tells it from one
 // that never was, and another can have its id.
-func testRemovedOrg(s *Subject) {
-	n := s.fillEverything()
+func TestRemovedOrg(t *testing.T) { onBoth(t, testRemovedOrg) }
+
+func testRemovedOrg(s *subject) {
+	n := s.FillEverything()
 	s.Write(func(tx store.Tx) error {
 		for _, of := range []string{acme, store.OperatorKeys(acme), other} {
 			if err := tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: of, Key: "more", FirstUse: tx.Now()}); err != nil {
@@ -87,8 +50,8 @@ func testRemovedOrg(s *Subject) {
 		return errors.Join(tx.PutMail(store.Mail{ID: "mai_acme", OrgID: acme}), store.ImportInstructions(tx, acme, store.Instructions{Text: "Hi.", Set: true}))
 	})
 	others := s.DumpOrg(other)
-	s.Write(deleteOrg(acme))
-	s.Code("deleted again", s.Attempt(deleteOrg(acme)), store.CodeNotFound)
+	s.Write(deleteOrg)
+	s.Code("deleted again", s.Attempt(deleteOrg), store.CodeNotFound)
 	s.Code("created again", s.Attempt(createOrg(store.Org{ID: acme, Name: "Acme"})), store.CodeConflict)
 	var requests store.Idempotency
 	for _, of := range []string{acme, store.OperatorKeys(acme)} {
@@ -116,7 +79,7 @@ func testRemovedOrg(s *Subject) {
 			return err
 		})
 		s.Equal("due", len(s.Due()), 0)
-		s.Equal("any org", strings.Contains(s.dump(n), `removedOrgs: "org_acme"`), true)
+		s.Equal("any org", strings.Contains(s.DumpAll(n), `removedOrgs: "org_acme"`), true)
 		s.Reopen()
 	}
 
@@ -126,14 +89,14 @@ func testRemovedOrg(s *Subject) {
 	}
 	s.Same("the other org", s.DumpOrg(other), others)
 	s.Same("the org", s.DumpOrg(acme), strings.ReplaceAll(s.DumpOrg("org_none"), "org_none", acme))
-	for _, read := range strings.Split(s.dump(n), "\n") {
+	for _, read := range strings.Split(s.DumpAll(n), "\n") {
 		what, value, _ := strings.Cut(read, ": ")
 		if strings.Contains(value, acme) {
 			s.Errorf("%s is still %s", what, value)
 		}
 	}
 	s.Read(func(tx store.Tx) error {
-		mails, err := tx.Mails("", unlimited)
+		mails, err := tx.Mails("", 1000)
 		for _, m := range mails {
 			s.Equal("a mail's org", m.OrgID != acme, true)
 		}
@@ -142,7 +105,7 @@ func testRemovedOrg(s *Subject) {
 		_, errEve := tx.Account(eve)
 		_, errOther := tx.IdempotencyRecord(other, "more")
 		for _, of := range []string{acme, store.OperatorKeys(acme)} {
-			keys, _, errKeys := tx.IdempotencyKeys(of, "", unlimited)
+			keys, _, errKeys := tx.IdempotencyKeys(of, "", 1000)
 			s.Equal("keys of "+of, keys, []string{})
 			err = errors.Join(err, errKeys)
 		}
@@ -151,18 +114,22 @@ func testRemovedOrg(s *Subject) {
 	s.Write(createOrg(store.Org{ID: acme, Name: "Acme"}))
 }
 
-// testRemovedOrgTaken drops an org's data twice at once: where one is done first, and a
+// TestRemovedOrgTaken drops an org's data twice at once: where one is done first, and a
 // new org takes the id, the other leaves that as it is.
-func testRemovedOrgTaken(s *Subject) {
-	s.fillEverything()
-	s.Write(deleteOrg(acme))
+func TestRemovedOrgTaken(t *testing.T) { onBoth(t, testRemovedOrgTaken) }
+
+func testRemovedOrgTaken(s *subject) {
+	s.FillEverything()
+	s.Write(deleteOrg)
 	var taken string
-	behind := &interrupted{Store: s.Store, after: func() {
+	behind := &firstView{Store: s.Store, after: func() {
 		if err := store.DropRemoved(context.Background(), s.Store); err != nil {
 			s.Fatal(err)
 		}
 		s.Write(createOrg(store.Org{ID: acme, Name: "Acme"}))
-		s.Write(putMemberOf(acme, ada, store.RoleOwner))
+		s.Write(func(tx store.Tx) error {
+			return addMember(tx, store.Member{OrgID: acme, UserID: ada, Role: store.RoleOwner})
+		})
 		s.Write(func(tx store.Tx) error {
 			return errors.Join(tx.PutAPIKey(store.APIKey{ID: "key_new", OrgID: acme, CreatedBy: ada}), tx.PutMail(store.Mail{ID: "mai_new", OrgID: acme}),
 				tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: acme, Key: "new", FirstUse: tx.Now()}),
@@ -177,19 +144,21 @@ func testRemovedOrgTaken(s *Subject) {
 	s.Read(func(tx store.Tx) error {
 		_, err := tx.IdempotencyRecord(acme, "new")
 		s.Code("its idempotency record", err, "")
-		mails, err := tx.Mails("", unlimited)
+		mails, err := tx.Mails("", 1000)
 		s.Equal("its mail is there", slices.ContainsFunc(mails, func(m store.Mail) bool { return m.ID == "mai_new" }), true)
 		return err
 	})
 }
 
-// interrupted calls after once, after the first View.
-type interrupted struct {
+func deleteOrg(tx store.Tx) error { return store.DeleteOrg(tx, acme) }
+
+// firstView calls after once, after the first View.
+type firstView struct {
 	store.Store
 	after func()
 }
 
-func (i *interrupted) View(ctx context.Context, fn func(store.Tx) error) error {
+func (i *firstView) View(ctx context.Context, fn func(store.Tx) error) error {
 	err := i.Store.View(ctx, fn)
 	if after := i.after; after != nil {
 		i.after = nil
@@ -198,8 +167,10 @@ func (i *interrupted) View(ctx context.Context, fn func(store.Tx) error) error {
 	return err
 }
 
-// testLongInstructions keeps the longest text that the rules let through.
-func testLongInstructions(s *Subject) {
+// TestLongInstructions keeps the longest text that the rules let through.
+func TestLongInstructions(t *testing.T) { onBoth(t, testLongInstructions) }
+
+func testLongInstructions(s *subject) {
 	long := store.Instructions{Text: strings.Repeat("🚀", 64<<10), UpdatedAt: someTime, Set: true} // 256 KiB
 	holds := func() {
 		s.Read(func(tx store.Tx) error {

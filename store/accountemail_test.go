@@ -1,13 +1,16 @@
-package storetest
+package store_test
 
 import (
 	"errors"
+	"testing"
 
 	"teamdata/store"
 )
 
-// testAccountEmails: an address names one account, upper or lower case alike.
-func testAccountEmails(s *Subject) {
+// TestAccountEmails: an address names one account, upper or lower case alike.
+func TestAccountEmails(t *testing.T) { onBoth(t, testAccountEmails) }
+
+func testAccountEmails(s *subject) {
 	put := func(user, email string) func(store.Tx) error {
 		return func(tx store.Tx) error { return tx.PutAccount(store.Account{UserID: user, Email: email}) }
 	}

@@ -1,10 +1,8 @@
-package storetest
+package store_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"strings"
+	"testing"
 	"time"
 
 	"teamdata/store"
@@ -23,7 +21,7 @@ func appendBoth(tx store.Tx, user string) (m, e store.Cursor, err error) {
 
 // riser holds positions to rising.
 type riser struct {
-	*Subject
+	*subject
 	n              int
 	members, audit store.Cursor
 }
@@ -41,10 +39,12 @@ func (r *riser) rise(when string) {
 	})
 }
 
-// testPositionsRise has the clock stand, go on and step back, the store reopened
+// TestPositionsRise has the clock stand, go on and step back, the store reopened
 // and the last item deleted.
-func testPositionsRise(s *Subject) {
-	r := &riser{Subject: s}
+func TestPositionsRise(t *testing.T) { onBoth(t, testPositionsRise) }
+
+func testPositionsRise(s *subject) {
+	r := &riser{subject: s}
 	for range 5 {
 		r.rise("the clock stands")
 	}
@@ -65,10 +65,12 @@ func testPositionsRise(s *Subject) {
 	r.rise("the clock steps back behind a member who was deleted")
 }
 
-// testPositionsAfterImport has items of the past and the far future imported
+// TestPositionsAfterImport has items of the past and the far future imported
 // before positions are given.
-func testPositionsAfterImport(s *Subject) {
-	r := &riser{Subject: s}
+func TestPositionsAfterImport(t *testing.T) { onBoth(t, testPositionsAfterImport) }
+
+func testPositionsAfterImport(s *subject) {
+	r := &riser{subject: s}
 	r.rise("before the import")
 	future := epoch.Add(50 * 365 * 24 * time.Hour)
 	for i, at := range []time.Time{firstMs, someTime, future, epoch} {
@@ -102,9 +104,11 @@ func testPositionsAfterImport(s *Subject) {
 	s.Equal("a brought id comes last", s.page(members(acme), store.Cursor{}, 1000).Last.ID, "A")
 }
 
-// testPositionsAreApart removes a member of the future, whom the next members follow, and
+// TestPositionsAreApart removes a member of the future, whom the next members follow, and
 // no audit entries.
-func testPositionsAreApart(s *Subject) {
+func TestPositionsAreApart(t *testing.T) { onBoth(t, testPositionsAreApart) }
+
+func testPositionsAreApart(s *subject) {
 	future := s.Clock.Now().Add(24 * time.Hour)
 	s.Write(func(tx store.Tx) error {
 		return appendMember(tx, store.Member{OrgID: acme, ID: "mem_future", UserID: "future", CreatedAt: future})
@@ -120,37 +124,4 @@ func testPositionsAreApart(s *Subject) {
 		})
 		s.Reopen()
 	}
-}
-
-// testIDsRise has the clock step back, the store reopened and transactions fail
-// between the ids.
-func testIDsRise(s *Subject) {
-	last := map[string]string{}
-	rise := func(when string) {
-		s.Update(context.Background(), store.All, func(tx store.Tx) error {
-			for _, prefix := range []string{store.PrefixOrg, store.PrefixEvent, store.PrefixDelivery, store.PrefixMail} {
-				id := tx.NewID(prefix)
-				if !strings.HasPrefix(id, prefix) || !store.ValidID(id) || id <= last[prefix] {
-					s.Errorf("%s: %q does not follow %q", when, id, last[prefix])
-				}
-				last[prefix] = id
-			}
-			return errFailing
-		})
-	}
-	rise("at first")
-	rise("at once")
-	s.Clock.Move(-time.Hour)
-	rise("the clock steps back")
-	s.Clock.Move(2 * time.Hour)
-	rise("the clock goes on")
-	endpoint := s.Seed()
-	s.Write(func(tx store.Tx) error {
-		d, err := store.SendTest(tx, acme, endpoint.ID)
-		last[store.PrefixDelivery], last[store.PrefixMail] = d.ID, tx.NewID(store.PrefixMail)
-		return errors.Join(err, tx.PutMail(store.Mail{ID: last[store.PrefixMail]}))
-	})
-	s.Clock.Move(-24 * time.Hour)
-	s.Reopen()
-	rise("reopened with the clock behind")
 }

@@ -1,16 +1,17 @@
-package storetest
+package store_test
 
 import (
 	"bytes"
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
 	"teamdata/store"
 )
 
 // found tells whether the key's record is found, and is as it was written.
-func (s *Subject) found(r store.IdempotencyRecord) (found bool) {
+func (s *subject) found(r store.IdempotencyRecord) (found bool) {
 	s.Helper()
 	s.Read(func(tx store.Tx) error {
 		got, err := tx.IdempotencyRecord(r.OrgID, r.Key)
@@ -25,7 +26,10 @@ func (s *Subject) found(r store.IdempotencyRecord) (found bool) {
 	return found
 }
 
-func testIdempotencyRecords(s *Subject) {
+// TestIdempotencyRecords: a record is found as it was written, until its time is over.
+func TestIdempotencyRecords(t *testing.T) { onBoth(t, testIdempotencyRecords) }
+
+func testIdempotencyRecords(s *subject) {
 	now := s.Clock.Now()
 	records := []store.IdempotencyRecord{
 		{OrgID: acme, Key: "k", FirstUse: now},
@@ -50,9 +54,11 @@ func testIdempotencyRecords(s *Subject) {
 	s.Equal("used again", s.found(again), true)
 }
 
-// testIdempotencyClockStepsBack: a record is found also when the clock stands
+// TestIdempotencyClockStepsBack: a record is found also when the clock stands
 // before its first use.
-func testIdempotencyClockStepsBack(s *Subject) {
+func TestIdempotencyClockStepsBack(t *testing.T) { onBoth(t, testIdempotencyClockStepsBack) }
+
+func testIdempotencyClockStepsBack(s *subject) {
 	r := store.IdempotencyRecord{OrgID: acme, Key: "k", FirstUse: s.Clock.Now(), Answer: store.Answer{Status: 200}}
 	s.Write(func(tx store.Tx) error { return tx.AddIdempotencyRecord(r) })
 	for _, back := range []time.Duration{time.Millisecond, time.Minute, time.Hour, 12 * time.Hour} {
@@ -61,9 +67,11 @@ func testIdempotencyClockStepsBack(s *Subject) {
 	}
 }
 
-// testExpireIdempotencyRecords drops what has expired, all of it, some at a time
+// TestExpireIdempotencyRecords drops what has expired, all of it, some at a time
 // and in quiet, and nothing else.
-func testExpireIdempotencyRecords(s *Subject) {
+func TestExpireIdempotencyRecords(t *testing.T) { onBoth(t, testExpireIdempotencyRecords) }
+
+func testExpireIdempotencyRecords(s *subject) {
 	const hours, limit = 40, 3
 	start := s.Clock.Now()
 	var records []store.IdempotencyRecord
@@ -73,17 +81,19 @@ func testExpireIdempotencyRecords(s *Subject) {
 		s.Write(func(tx store.Tx) error { return tx.AddIdempotencyRecord(r) })
 		s.Clock.Move(time.Hour)
 	}
-	dropped := s.Expire(limit)
+	dropped := s.expire(limit)
 	for _, r := range records {
 		s.Equal("found "+r.Key, s.found(r), r.FirstUse.Add(store.IdempotencyTTL).After(s.Clock.Now()))
 	}
 	s.Clock.Move(3 * store.IdempotencyTTL)
-	s.Equal("dropped in the end", dropped+s.Expire(limit), hours)
+	s.Equal("dropped in the end", dropped+s.expire(limit), hours)
 }
 
-// testIdempotencyKeys reads the keys of one org among those of others, some records
+// TestIdempotencyKeys reads the keys of one org among those of others, some records
 // at a time, and deletes them.
-func testIdempotencyKeys(s *Subject) {
+func TestIdempotencyKeys(t *testing.T) { onBoth(t, testIdempotencyKeys) }
+
+func testIdempotencyKeys(s *subject) {
 	for hour := range 10 {
 		for _, org := range []string{acme, store.OperatorKeys(acme), acme + "2", other} {
 			r := store.IdempotencyRecord{OrgID: org, Key: fmt.Sprint(hour), FirstUse: s.Clock.Now()}
@@ -101,7 +111,7 @@ func testIdempotencyKeys(s *Subject) {
 		}
 		return n
 	}
-	for _, limit := range []int{1, 2, 7, 39, 40, 41, unlimited} {
+	for _, limit := range []int{1, 2, 7, 39, 40, 41, 1000} {
 		s.Equal(fmt.Sprint("keys, looking at ", limit), count(acme, limit), 10)
 	}
 	s.Reopen()
@@ -120,4 +130,16 @@ func testIdempotencyKeys(s *Subject) {
 		s.Equal("another org's is found", s.found(last), true)
 		s.Reopen()
 	}
+}
+
+// expire drops idempotency records, some at a time, until nothing is left to drop.
+func (s *subject) expire(limit int) (dropped int) {
+	s.Helper()
+	for n := 1; n > 0; dropped += n {
+		s.Write(func(tx store.Tx) (err error) {
+			n, err = tx.ExpireIdempotencyRecords(limit)
+			return err
+		})
+	}
+	return dropped
 }

@@ -1,46 +1,44 @@
-package storetest
+package store_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
+	"testing"
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/storetest"
 )
 
-// tested is a kind of record, as the suite works with it.
+// tested is a kind of record, as these tests work with it.
 type tested interface {
 	called() string
-	test(*Subject)
-	generators() []generator
-	fill(store.Tx) error
-	change(store.Tx) error
+	test(*subject)
 }
 
-// eachKind writes all kinds in one way.
-func eachKind(write func(tested, store.Tx) error) func(store.Tx) error {
-	return func(tx store.Tx) (err error) {
-		for _, k := range kinds {
-			err = errors.Join(err, write(k, tx))
-		}
-		return err
+// TestKinds writes each kind of record with every field set, finds it, changes it, lists it
+// and deletes it.
+func TestKinds(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(k.called(), func(t *testing.T) {
+			t.Parallel()
+			onBoth(t, k.test)
+		})
 	}
 }
 
 // kind is a kind of record that is found by its id.
 type kind[T any] struct {
-	name   string
-	id     func(*T) *string // where the id stands
-	own    func(*T)         // makes of a sample what can be written
-	put    func(store.Tx, T) error
-	get    func(store.Tx, T) (T, error)                            // what is written under the id
-	list   func(tx store.Tx, after string, limit int) ([]T, error) // from id to id; nil: there is no list
-	all    func(store.Tx) ([]T, error)                             // the list, where it is read whole
-	drop   func(tx store.Tx, id string) error                      // nil: it stays
-	unset  bool                                                    // what was never written is found, and empty
-	once   bool                                                    // it is never changed
-	random string                                                  // which of the names random histories put it under as it is, since nothing depends on it; empty: they don't
+	name  string
+	id    func(*T) *string // where the id stands
+	own   func(*T)         // makes of a sample what can be written
+	put   func(store.Tx, T) error
+	get   func(store.Tx, T) (T, error)                            // what is written under the id
+	list  func(tx store.Tx, after string, limit int) ([]T, error) // from id to id; nil: there is no list
+	all   func(store.Tx) ([]T, error)                             // the list, where it is read whole
+	drop  func(tx store.Tx, id string) error                      // nil: it stays
+	unset bool                                                    // what was never written is found, and empty
+	once  bool                                                    // it is never changed
 }
 
 func (k kind[T]) called() string { return k.name }
@@ -54,16 +52,16 @@ func (k kind[T]) sample(id string, v T) T {
 	return v
 }
 
-func (k kind[T]) test(s *Subject) {
+func (k kind[T]) test(s *subject) {
 	samples := []T{
-		k.sample("full", Sample[T](Values{Text: "x", Time: someTime})),
-		k.sample(longID, Sample[T](Values{Text: longText, Time: lastMs, Most: true})),
-		k.sample("O", Sample[T](Values{Text: unicode, Time: firstMs, Most: true})),
+		k.sample("full", storetest.Sample[T](storetest.Values{Text: "x", Time: someTime})),
+		k.sample(longID, storetest.Sample[T](storetest.Values{Text: longText, Time: lastMs, Most: true})),
+		k.sample("O", storetest.Sample[T](storetest.Values{Text: unicode, Time: firstMs, Most: true})),
 		k.sample("o", *new(T)),
 	}
 	k.roundTrip(s, samples)
 	if !k.once {
-		for _, other := range []T{Sample[T](Values{Text: "changed", Time: lastMs.Add(-time.Hour)}), *new(T)} {
+		for _, other := range []T{storetest.Sample[T](storetest.Values{Text: "changed", Time: lastMs.Add(-time.Hour)}), *new(T)} {
 			samples[0] = k.sample("full", other)
 			s.Write(func(tx store.Tx) error { return k.put(tx, samples[0]) })
 			k.holds(s, "one is changed", samples)
@@ -81,7 +79,7 @@ func (k kind[T]) test(s *Subject) {
 // roundTrip writes samples under different ids, and finds each as it was
 // written: in the same transaction, after it, and when the store was closed and
 // opened again.
-func (k kind[T]) roundTrip(s *Subject, samples []T) {
+func (k kind[T]) roundTrip(s *subject, samples []T) {
 	for _, v := range samples {
 		s.Write(func(tx store.Tx) error {
 			k.lacks(s, tx, "before it was written", v)
@@ -96,7 +94,7 @@ func (k kind[T]) roundTrip(s *Subject, samples []T) {
 	k.holds(s, "reopened", samples)
 }
 
-func (k kind[T]) holds(s *Subject, when string, samples []T) {
+func (k kind[T]) holds(s *subject, when string, samples []T) {
 	s.Helper()
 	for _, v := range samples {
 		s.Read(func(tx store.Tx) error {
@@ -109,7 +107,7 @@ func (k kind[T]) holds(s *Subject, when string, samples []T) {
 	}
 }
 
-func (k kind[T]) lacks(s *Subject, tx store.Tx, when string, v T) {
+func (k kind[T]) lacks(s *subject, tx store.Tx, when string, v T) {
 	s.Helper()
 	got, err := k.get(tx, v)
 	if !k.unset {
@@ -122,7 +120,7 @@ func (k kind[T]) lacks(s *Subject, tx store.Tx, when string, v T) {
 
 // dropFirst drops the first of some samples, and finds the others still there.
 // What is not there may be refused, and is left at that.
-func (k kind[T]) dropFirst(s *Subject, samples []T) {
+func (k kind[T]) dropFirst(s *subject, samples []T) {
 	id := *k.id(&samples[0])
 	s.Write(func(tx store.Tx) error { return k.drop(tx, id) })
 	s.Write(func(tx store.Tx) error {
@@ -141,7 +139,7 @@ func (k kind[T]) dropFirst(s *Subject, samples []T) {
 // testList writes records whose ids begin alike beside those that are there, and
 // reads the list; once more when one of them is dropped, also from where it was, and some
 // times when the store was opened again as well.
-func (k kind[T]) testList(s *Subject, there []T) {
+func (k kind[T]) testList(s *subject, there []T) {
 	if k.list == nil && k.all == nil {
 		return
 	}
@@ -149,7 +147,7 @@ func (k kind[T]) testList(s *Subject, there []T) {
 	for _, i := range []int{3, 0, 5, 2, 4, 1} {
 		var v T
 		for _, text := range []string{"before", likeIDs[i]} { // the list has what it was changed to
-			v = k.sample(likeIDs[i], Sample[T](Values{Text: text, Time: someTime}))
+			v = k.sample(likeIDs[i], storetest.Sample[T](storetest.Values{Text: text, Time: someTime}))
 			s.Write(func(tx store.Tx) error { return k.put(tx, v) })
 		}
 		want = append(want, k.item(v))
@@ -199,39 +197,4 @@ func (k kind[T]) page(tx store.Tx, after string, limit int) ([]T, error) {
 	list, err := k.all(tx)
 	list = slices.DeleteFunc(list, func(v T) bool { return *k.id(&v) <= after })
 	return list[:min(len(list), limit)], err
-}
-
-// fill writes what change changes, of a kind on which nothing depends.
-func (k kind[T]) fill(tx store.Tx) error { return k.putEach(tx, "before", "kept", "dropped") }
-
-// change adds, changes and drops one.
-func (k kind[T]) change(tx store.Tx) error {
-	err := k.putEach(tx, "after", "kept", "added")
-	if err == nil && k.random != "" && k.drop != nil {
-		err = k.drop(tx, "dropped")
-	}
-	return err
-}
-
-func (k kind[T]) putEach(tx store.Tx, text string, ids ...string) error {
-	if k.random == "" {
-		return nil
-	}
-	for _, id := range ids {
-		if err := k.put(tx, k.sample(id, Sample[T](Values{Text: text + id, Time: someTime}))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// generators draw what random histories do with the kind beside its rules.
-func (k kind[T]) generators() []generator {
-	if k.random == "" {
-		return nil
-	}
-	return []generator{{"put " + k.name, func(h *history) rule {
-		v := k.sample(h.one(k.random), Sample[T](Values{Text: fmt.Sprint(h.IntN(1000)), Time: h.importedTime()}))
-		return func(tx store.Tx) error { return k.put(tx, v) }
-	}}}
 }
