@@ -119,12 +119,21 @@ func (s *subject) countWaiting(what string, e store.Endpoint, most, want int) {
 }
 
 // TestFinishedBefore: it finds what was finished before a time, of every
-// endpoint, up to a limit, and nothing that waits.
+// endpoint, removed ones too, up to a limit, and nothing that waits.
 func TestFinishedBefore(t *testing.T) { onBoth(t, testFinishedBefore) }
 
 func testFinishedBefore(s *subject) {
 	const n = 20
 	s.fillDeliveryLists(n)
+	s.finishedBefore(n)
+	s.Write(func(tx store.Tx) error {
+		return tx.DeleteEndpoint(store.Endpoint{OrgID: acme, ID: "whe_0", Number: 1})
+	})
+	s.finishedBefore(n)
+}
+
+func (s *subject) finishedBefore(n int) {
+	s.Helper()
 	for after := range n/3 + 2 {
 		t := someTime.Add(time.Duration(after) * time.Millisecond)
 		finished := 4 * min(3*after, n) // two endpoints, two lists

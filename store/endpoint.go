@@ -111,13 +111,6 @@ func (t Tx) EndpointByNumber(number uint64) (Endpoint, error) {
 	return e, missing(endpoints, err)
 }
 
-// SealedEndpoint is EndpointByNumber for callers that need no secret, so that one secret
-// that can't be opened doesn't block them from the other endpoints.
-func (t Tx) SealedEndpoint(number uint64) (Endpoint, error) {
-	e, err := endpoints.ReadBy(t.Tx, endpointNumbers, rows.Number(nil, number))
-	return e, missing(endpoints, err)
-}
-
 // OpenEndpoint reads what an engine found under a key.
 func (t Tx) OpenEndpoint(key, value []byte) (Endpoint, error) {
 	e, err := endpoints.Open(t.Tx, key, value)

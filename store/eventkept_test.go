@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,6 +103,10 @@ func (s *subject) holdsAll(what string, e store.Event, deliveries []store.Delive
 		got, err := tx.Event(e.ID)
 		s.Code(what, err, "")
 		s.Equal(what, got, e)
+		if bare := strings.TrimPrefix(e.ID, store.PrefixEvent); bare != e.ID {
+			_, err := tx.Event(bare)
+			s.Code(what+": under its id without the prefix", err, store.CodeNotFound)
+		}
 		for _, d := range deliveries {
 			got, err := tx.Delivery(d.ID)
 			s.Code(what+": delivery", err, "")

@@ -139,3 +139,12 @@ func flipped(text string) string {
 	}
 	return text[:len(text)-1] + string(last)
 }
+
+// ValidSecret reports whether a text has the form and the checksum of a secret
+// that NewSecret made. Secrets from a fixture may be of any form.
+func ValidSecret(secret string) bool {
+	if len(secret) != secretDigits+checkDigits {
+		return false
+	}
+	return string(checkOf([]byte(secret[:secretDigits]))) == secret[secretDigits:]
+}

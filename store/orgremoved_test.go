@@ -12,7 +12,8 @@ import (
 	"teamdata/store"
 )
 
-// TestAnyOrg: what a new store lacks is there from the first org on.
+// TestAnyOrg: what a new store lacks is there from the first org on, until the last one
+// that was removed is forgotten.
 func TestAnyOrg(t *testing.T) { onBoth(t, testAnyOrg) }
 
 func testAnyOrg(s *subject) {
@@ -31,6 +32,10 @@ func testAnyOrg(s *subject) {
 	}
 	s.Reopen()
 	holds("reopened", true)
+	s.Write(func(tx store.Tx) error { return errors.Join(tx.DeleteOrg(acme), tx.DeleteOrg(other)) })
+	holds("once they are removed", true)
+	s.Write(func(tx store.Tx) error { return errors.Join(tx.ForgetOrg(acme), tx.ForgetOrg(other)) })
+	holds("once they are forgotten", false)
 }
 
 // TestRemovedOrg deletes an org that has records of every kind. It is not found from

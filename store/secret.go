@@ -68,15 +68,6 @@ func NewSecret() string {
 	return string(append(secret, checkOf(secret)...))
 }
 
-// ValidSecret reports whether a text has the form and the checksum of a secret
-// that NewSecret made. Secrets from a fixture may be of any form.
-func ValidSecret(secret string) bool {
-	if len(secret) != secretDigits+checkDigits {
-		return false
-	}
-	return string(checkOf([]byte(secret[:secretDigits]))) == secret[secretDigits:]
-}
-
 // divide62 divides the big-endian number b by 62 and returns the remainder.
 func divide62(b *[32]byte) uint32 {
 	rest := uint64(0)

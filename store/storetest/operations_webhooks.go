@@ -35,10 +35,12 @@ var ofWebhooks = []generator{
 		return register(store.EventType{Name: h.one("type"), Description: fmt.Sprint(h.IntN(3))})
 	}},
 	{"remove a type", func(h *history) rule { return removeType(h.one("type")) }},
-	// The type may not be there, but the event goes to those who select it.
+	// The type may not be there, but the event goes to those who select it. An engine keeps
+	// short bodies with their deliveries.
 	{"emit", func(h *history) rule {
 		org, name := h.one("org"), h.one("type")
-		return func(tx store.Tx) error { return second(store.Emit(tx, org, name, []byte("{}"))) }
+		data := fmt.Appendf(nil, `{"text":"%0*d"}`, pick(h, []int{1, 500, 5000}), 0)
+		return func(tx store.Tx) error { return second(store.Emit(tx, org, name, data)) }
 	}},
 	{"postpone a mail", func(h *history) rule {
 		id := h.one(store.PrefixMail)

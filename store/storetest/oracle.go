@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"strings"
-
 	"time"
 
 	"teamdata/store"
@@ -11,8 +10,8 @@ import (
 )
 
 // oracle is a transaction on maps in memory: its rows are kept by a model, and the counts of
-// deliveries below. What an engine may choose it takes from the engine's trace. What it
-// reads of deliveries by itself is found as plainly as can be.
+// deliveries below. What an engine may choose it takes from the engine's trace. What an
+// engine finds by its queue is found here as plainly as can be.
 type oracle struct {
 	*trace
 	store.Tx

@@ -16,14 +16,6 @@ type countsOf struct {
 	endpoint uint64
 }
 
-func (o *oracle) CountWaiting(e store.Endpoint, most int) (w store.Waiting, err error) {
-	page, _, err := o.DeliveryPage(e.Number, store.ListWaiting, store.Cursor{}, most+1)
-	for _, d := range page {
-		countOne(&w, &e, &d, o.now, most)
-	}
-	return w, err
-}
-
 func (o *oracle) AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
 	key := countsOf{at.Truncate(time.Hour), orgID, endpoint}
 	sum := o.counts[key]

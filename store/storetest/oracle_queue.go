@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -43,71 +42,6 @@ func (o *oracle) waiting(e store.Endpoint) (list []store.Delivery) {
 		return cmp.Or(a.DueAt.Compare(b.DueAt), strings.Compare(a.ID, b.ID))
 	})
 	return list
-}
-
-// DeliveryPage sorts all that is in the list: the waiting list forwards, the
-// others backwards.
-func (o *oracle) DeliveryPage(endpoint uint64, list store.DeliveryList, after store.Cursor, limit int) (page []store.Delivery, more bool, err error) {
-	direction := -1
-	if list == store.ListWaiting {
-		direction = 1
-	}
-	for _, d := range o.deliveries() {
-		in, at := d.Position()
-		behind := after == (store.Cursor{}) || at.Compare(after)*direction > 0
-		if d.EndpointNumber == endpoint && in == list && behind {
-			page = append(page, d)
-		}
-	}
-	slices.SortFunc(page, func(a, b store.Delivery) int {
-		_, x := a.Position()
-		_, y := b.Position()
-		return x.Compare(y) * direction
-	})
-	if len(page) > limit {
-		return page[:limit], true, nil
-	}
-	return page, false, nil
-}
-
-// LatestDeliveries sorts all.
-func (o *oracle) LatestDeliveries(endpoints []uint64, lists []store.DeliveryList, before store.Cursor, limit int) (page []store.Delivery, err error) {
-	for _, d := range o.deliveries() {
-		behind := before == (store.Cursor{}) || d.Latest().Compare(before) < 0
-		if slices.Contains(endpoints, d.EndpointNumber) && inAny(lists, &d) && behind {
-			page = append(page, d)
-		}
-	}
-	slices.SortFunc(page, func(a, b store.Delivery) int { return b.Latest().Compare(a.Latest()) })
-	return page[:min(len(page), limit)], nil
-}
-
-// inAny reports whether a delivery is in any of some lists.
-func inAny(lists []store.DeliveryList, d *store.Delivery) bool {
-	list, _ := d.Position()
-	_, attempted := d.Attempted()
-	return slices.Contains(lists, list) || attempted && slices.Contains(lists, store.ListAttempted)
-}
-
-func (o *oracle) FinishedBefore(t time.Time, limit int) (ids []string, err error) {
-	for _, d := range o.deliveries() {
-		if !d.State.Waiting() && d.FinishedAt.Before(t) {
-			ids = append(ids, d.ID)
-		}
-	}
-	slices.Sort(ids)
-	return ids[:min(len(ids), limit)], nil
-}
-
-func (o *oracle) HeldBefore(t time.Time, limit int) (ids []string, err error) {
-	for _, d := range o.deliveries() {
-		e := o.byNumber(d.EndpointNumber)
-		if d.State.Waiting() && e.Disabled() && e.HeldSince(d.DueAt).Before(t) {
-			ids = append(ids, d.ID)
-		}
-	}
-	slices.Sort(ids)
-	return ids[:min(len(ids), limit)], nil
 }
 
 // eachDue is what EachDue reports.
@@ -214,38 +148,4 @@ func (o *oracle) access(n Names) string {
 		line(&b, key)(store.LoadAccess(o.Tx, key))
 	}
 	return b.String()
-}
-
-// plainly holds what is read of deliveries by their indexes to what the oracle finds
-// without any.
-func (h *history) plainly() {
-	o, now := h.oracle, h.Clock.Now()
-	same := func(what string, got, want []store.Delivery, errors ...error) {
-		h.Equal(what, fmt.Sprint(got, errors), fmt.Sprint(want, make([]error, len(errors))))
-	}
-	for _, number := range slices.Sorted(maps.Keys(o.given)) {
-		for _, list := range store.DeliveryLists {
-			got, _, err := o.Tx.DeliveryPage(number, list, store.Cursor{}, unlimited)
-			want, _, _ := o.DeliveryPage(number, list, store.Cursor{}, unlimited)
-			same(fmt.Sprintf("list %d of %d", list, number), got, want, err)
-		}
-		for _, lists := range [][]store.DeliveryList{{store.ListWaiting}, {store.ListAttempted, store.ListFailed}, store.DeliveryLists} {
-			numbers, before := []uint64{number, number + 1}, store.CursorOf(now, "")
-			got, err := o.Tx.LatestDeliveries(numbers, lists, before, 7)
-			want, _ := o.LatestDeliveries(numbers, lists, before, 7)
-			same(fmt.Sprintf("latest in %v of %d", lists, numbers), got, want, err)
-		}
-		e := o.byNumber(number)
-		got, err := o.Tx.CountWaiting(e, 2)
-		want, _ := o.CountWaiting(e, 2)
-		h.Equal(fmt.Sprint("waiting for ", number), fmt.Sprint(got, err), fmt.Sprint(want, nil))
-	}
-	for what, find := range map[string][2]func(time.Time, int) ([]string, error){
-		"finished": {o.Tx.FinishedBefore, o.FinishedBefore}, "held": {o.Tx.HeldBefore, o.HeldBefore},
-	} {
-		got, err := find[0](now.Add(-time.Hour), unlimited)
-		want, _ := find[1](now.Add(-time.Hour), unlimited)
-		slices.Sort(got)
-		h.Equal(what, fmt.Sprint(got, err), fmt.Sprint(want, nil))
-	}
 }

@@ -181,7 +181,6 @@ func (h *history) compare() {
 		return nil
 	})
 	h.Same("store and oracle", got, dump(h.oracle.Tx, h.names))
-	h.plainly()
 	h.Equal("each due", h.Due(), h.oracle.eachDue())
 	backlog, err := h.Backlog(context.Background())
 	h.Code("backlog", err, "")

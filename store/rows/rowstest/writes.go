@@ -35,7 +35,9 @@ func (h *history) at() time.Time { return time.UnixMilli(int64(1000 + h.IntN(6)<
 func (h *history) text() string {
 	size := []int{0, 1, 5, 5, 200}[h.IntN(5)]
 	if h.IntN(30) == 0 {
-		size = h.IntN(20000)
+		if size = h.IntN(20000); size%50 == 0 {
+			size *= 20
+		}
 	}
 	return strings.Repeat(string(rune('a'+h.IntN(26))), size)
 }
