@@ -105,6 +105,7 @@ func testIdempotencyKeys(s *subject) {
 		for after, more := "", true; more; more = after != "" {
 			s.Read(func(tx store.Tx) error {
 				keys, last, err := tx.IdempotencyKeys(org, after, limit)
+				s.Equal("not more than asked for", len(keys) <= limit, true)
 				n, after = n+len(keys), last
 				return err
 			})
