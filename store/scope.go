@@ -48,6 +48,9 @@ func (s *Scope) Ahead() (wants []rows.Want) {
 	if s.Fence.Token != 0 {
 		wants = append(wants, rows.Want{Kind: &lastAcknowledged.Kind, Keys: [][]byte{rows.Number(nil, s.Fence.Endpoint)}})
 	}
+	for _, key := range s.Keys {
+		wants = append(wants, rows.Want{Kind: &idempotency.Kind, Keys: [][]byte{rows.Pair(nil, key.OrgID, key.Key)}})
+	}
 	for _, user := range s.Users {
 		wants = append(wants, rows.Want{Kind: &accounts.Kind, Keys: [][]byte{[]byte(user)}})
 		for _, org := range s.Orgs {

@@ -52,7 +52,7 @@ func (l *loader) put(kind store.Kind, key, record []byte) (err error) {
 	} else if k := store.NumbersOf(kind); k != nil {
 		err = l.loadNumber(k, record)
 	} else {
-		err = l.set([]byte(kind), key, record)
+		err = l.bucket([]byte(kind)).Put(key, record)
 	}
 	l.n++
 	l.size += len(key) + len(record)
@@ -75,19 +75,10 @@ func (l *loader) commit() error {
 
 // load writes a row with its entries. Nothing of it is undone.
 func (l *loader) load(k *rows.Kind, key, value []byte) error {
-	r := rows.Row{Key: key, Value: value, New: true}
-	if k.Entries != nil {
-		if err := k.Entries(&l.tx.rows, key, value, false, &r.Entries); err != nil {
-			return err
-		}
+	r, err := k.RowOf(&l.tx.rows, key, value)
+	if r.New = true; err == nil {
+		err = l.tx.Write(k, &r)
 	}
-	if k.Span > 0 {
-		var err error
-		if r.At, err = k.At(value); err != nil {
-			return err
-		}
-	}
-	err := l.tx.Write(k, &r)
 	l.undo = l.undo[:0]
 	return err
 }
@@ -99,5 +90,3 @@ func (l *loader) loadNumber(k *rows.Kind, number []byte) error {
 	}
 	return l.of(k, rows.ByKey).SetSequence(rows.ReadNumber(number))
 }
-
-func (l *loader) set(bucket, key, value []byte) error { return l.bucket(bucket).Put(key, value) }

@@ -11,37 +11,35 @@ import (
 // ahead is what the updates of a group name, to be locked and read before they run.
 type ahead struct {
 	store.Scope
-	fenced  []uint64 // endpoints whose outcomes are written
-	claimed []string // deliveries that have those outcomes
-	read    []string // those of Orgs of which outcomes are not all
-	keys    [][]byte // of answers
-	wanted  []wanted // of the kinds of rows
+	fenced []uint64 // endpoints whose outcomes are written
+	read   []string // those of Orgs of which outcomes are not all
+	wanted []wanted // of the kinds of rows
 }
-
-// answers are kept in partitions, of which the newest one of a key counts.
-var answers = kindTable("idempotency")
 
 // aheadOf is what a group names. A claimed delivery is taken as it was claimed, which the
 // statement that writes its outcome checks; reread: it is read like others.
 func aheadOf(group []*engine.Update, reread bool) (a ahead) {
+	var claimed [][]byte // deliveries whose outcomes are written
 	for _, u := range group {
 		a.want(u.Scope.Ahead())
 		a.All = a.All || u.Scope.All
 		a.Orgs = append(a.Orgs, u.Scope.Orgs...)
+		var ids [][]byte
+		for _, id := range u.Scope.Deliveries {
+			ids = append(ids, []byte(id))
+		}
 		if fence := u.Scope.Fence; fence.Token != 0 {
-			a.fenced, a.claimed = append(a.fenced, fence.Endpoint), append(a.claimed, u.Scope.Deliveries...)
+			a.fenced, claimed = append(a.fenced, fence.Endpoint), append(claimed, ids...)
 		} else {
-			a.read, a.Deliveries = append(a.read, u.Scope.Orgs...), append(a.Deliveries, u.Scope.Deliveries...)
+			a.read = append(a.read, u.Scope.Orgs...)
+			a.wantKeys(deliveries, ids)
 		}
 		a.Users = append(a.Users, u.Scope.Users...)
-		for _, key := range u.Scope.Keys {
-			a.keys = append(a.keys, rows.Pair(nil, key.OrgID, key.Key))
-		}
 	}
 	if reread || a.All {
-		a.Deliveries = append(a.Deliveries, a.claimed...)
+		a.wantKeys(deliveries, claimed)
 	}
-	for _, ids := range []*[]string{&a.Orgs, &a.read, &a.Users, &a.Deliveries} {
+	for _, ids := range []*[]string{&a.Orgs, &a.read, &a.Users} {
 		slices.Sort(*ids)
 		*ids = slices.Compact(*ids)
 	}
@@ -55,34 +53,32 @@ func aheadOf(group []*engine.Update, reread bool) (a ahead) {
 
 // Orgs and users are locked by rows that have nothing else.
 var (
-	lockedOrgs = define("org_lists", 1, text("org_id"))
-	users      = define("users", 1, text("id"))
+	lockedOrgs = define("org_lists", text("org_id"))
+	users      = define("users", text("id"))
 )
 
-// locks are the queries that lock what is named, in order. found counts the rows that are
-// there. With All everything is locked, and they only read.
+// locks are the queries that lock what is named, in order, and find the last
+// id. found counts the rows that are there. With All everything is locked already.
 func (a *ahead) locks(o *overlay, found *int) (queries []query) {
-	if a.All {
-		return []query{
-			o.load(lockedOrgs, "org_id = ANY($1)", a.Orgs),
-			o.follow(sqlLastID),
+	lock := func(sql string, ids []string) {
+		if len(ids) == 0 || a.All {
+			return
 		}
-	}
-	count := func(q query) query {
-		load := q.row
-		q.row = func(values [][]byte) error {
+		q := newQuery(sql, ids)
+		q.row = func([][]byte) error {
 			*found++
-			return load(values)
+			return nil
 		}
-		return q
+		queries = append(queries, q)
 	}
-	if len(a.Orgs) > 0 {
-		queries = append(queries, count(o.load(lockedOrgs, "org_id = ANY($1) ORDER BY org_id FOR UPDATE", a.Orgs)))
+	lock("SELECT org_id FROM org_lists WHERE org_id = ANY($1) ORDER BY org_id FOR UPDATE", a.Orgs)
+	lock("SELECT id FROM users WHERE id = ANY($1) ORDER BY id FOR UPDATE", a.Users)
+	last := newQuery(sqlLastID)
+	last.row = func(values [][]byte) error {
+		o.lastID = max(o.lastID, string(values[0]))
+		return nil
 	}
-	if len(a.Users) > 0 {
-		queries = append(queries, count(o.load(users, "id = ANY($1) ORDER BY id FOR UPDATE", a.Users)))
-	}
-	return append(queries, o.follow(sqlLastID))
+	return append(queries, last)
 }
 
 // toLock counts the rows to be locked. With All there are none.
@@ -113,12 +109,6 @@ func (a *ahead) reads(o *overlay) (queries []query) {
 	if len(a.read) > 0 {
 		queries = append(queries, o.loadLasts(orgLists, a.parts()))
 	}
-	if len(a.keys) > 0 {
-		queries = append(queries, o.load(answers, "key = ANY($1) ORDER BY at DESC", a.keys))
-	}
-	if len(a.Deliveries) > 0 {
-		queries = append(queries, o.load(deliveries, "key = ANY($1)", a.deliveryKeys()))
-	}
 	return queries
 }
 
@@ -132,7 +122,7 @@ func (o *overlay) loadAll(t *table, sql string, args ...any) query {
 	q := newQuery(sql, args...)
 	q.row = func(values [][]byte) error {
 		r := copyRow(values)
-		o.loaded(t, r[:t.keys], r)
+		o.loaded(t, r[:1], r)
 		return nil
 	}
 	return q
@@ -143,15 +133,6 @@ func (a *ahead) absent(o *overlay) {
 	for i := range a.wanted {
 		a.wanted[i].known(o)
 	}
-	o.absent(answers, a.keys)
-	o.absent(deliveries, a.deliveryKeys())
-}
-
-func (a *ahead) deliveryKeys() (keys [][]byte) {
-	for _, id := range a.Deliveries {
-		keys = append(keys, []byte(id))
-	}
-	return keys
 }
 
 // parts are the prefixes of the keys in lists of the orgs.

@@ -44,19 +44,11 @@ func carriedRows(k *rows.Kind) *carriedKind {
 		of: k, key: in.cols[:1], table: in.name, columns: in.columns,
 		query: in.selectKeys("key, value") + in.order(rows.Range{Index: rows.ByKey}),
 		values: func(t *rows.Tx, key, record []byte) (row, error) {
-			r := rows.Row{Key: key, Value: record, At: time.UnixMilli(0)}
-			if k.Entries != nil {
-				if err := k.Entries(t, key, record, false, &r.Entries); err != nil {
-					return nil, err
-				}
+			r, err := k.RowOf(t, key, record)
+			if k.Span == 0 {
+				r.At = time.UnixMilli(0)
 			}
-			if k.Span > 0 {
-				var err error
-				if r.At, err = k.At(record); err != nil {
-					return nil, err
-				}
-			}
-			return in.rowOf(&r)[1:], nil
+			return in.rowOf(&r)[1:], err
 		},
 	}
 }

@@ -2,13 +2,10 @@ package pgstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"teamdata/store"
 	"teamdata/store/rows"
@@ -133,7 +130,7 @@ func (w *whole) lock(ctx context.Context, mode string) error {
 	if len(there) > 0 {
 		return inUse(whoUses(there))
 	}
-	if server := (*pgconn.PgError)(nil); errors.As(err, &server) && (server.Code == "55P03" || server.Code == "40P01") {
+	if hasCode(err, "55P03", "40P01") {
 		return inUse("somebody keeps its tables locked")
 	}
 	return err
@@ -191,10 +188,8 @@ func (w *whole) mustBeEmpty(ctx context.Context) error {
 
 // exec runs a statement that may take long.
 func (w *whole) exec(ctx context.Context, sql string) error {
-	if _, err := w.Exec(ctx, sql).ReadAll(); err != nil {
-		return w.target.refusal(err)
-	}
-	return nil
+	_, err := w.Exec(ctx, sql).ReadAll()
+	return w.target.refusal(err)
 }
 
 // Dump reads the rows of each kind as they come.
@@ -233,10 +228,8 @@ func (w *whole) each(ctx context.Context, sql string, fn func(row) error) error 
 			return err
 		}
 	}
-	if _, err := reader.Close(); err != nil {
-		return w.target.refusal(err)
-	}
-	return nil
+	_, err := reader.Close()
+	return w.target.refusal(err)
 }
 
 func (w *whole) damaged(kind store.Kind, key []byte, err error) error {

@@ -61,12 +61,12 @@ func (s *Store) SharedKey(ctx context.Context) (key []byte, err error) {
 	rand.Read(fresh)
 	bucket, name := []byte("sharedKey"), []byte("key")
 	insert := newQuery("INSERT INTO shared_key (key) VALUES ($1) ON CONFLICT DO NOTHING")
-	insert.values = [][]byte{s.seal.SealCertificate(bucket, name, fresh)}
+	insert.values = [][]byte{s.seal.SealValue(fresh, bucket, name, "")}
 	rows, err := s.pool.rows(ctx, insert, newQuery("SELECT key FROM shared_key"))
 	if err != nil {
 		return nil, fault(err)
 	}
-	key, err = s.seal.OpenCertificate(bucket, name, rows[0][0])
+	key, err = s.seal.OpenValue(rows[0][0], bucket, name, "")
 	return key, fault(err)
 }
 

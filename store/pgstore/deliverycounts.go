@@ -12,7 +12,7 @@ import (
 	"teamdata/store"
 )
 
-var deliveryCounts = define("delivery_counts", 3, text("org_id"), number("hour"), number("endpoint"))
+var deliveryCounts = define("delivery_counts", text("org_id"), number("hour"), number("endpoint"))
 
 // counted are counts that are not sent yet. The updates of a group add to few rows,
 // each of which is written once; the database adds, so that nobody reads them.
@@ -125,8 +125,9 @@ func readCounts(b []byte) (c store.DeliveryCounts) {
 }
 
 func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint uint64, hour time.Time, c store.DeliveryCounts)) error {
-	rows, err := t.query([]*table{deliveryCounts}, "SELECT hour, endpoint, counts FROM delivery_counts WHERE org_id = $1 AND hour >= $2 ORDER BY hour, endpoint",
-		orgID, hoursOf(from))
+	var rows []row
+	err := t.scan([]*table{deliveryCounts}, newQuery("SELECT hour, endpoint, counts FROM delivery_counts WHERE org_id = $1 AND hour >= $2 ORDER BY hour, endpoint",
+		orgID, hoursOf(from)).collect(&rows))
 	for len(rows) > 0 && err == nil {
 		parts := 1
 		sum := readCounts(rows[0][2])
@@ -147,10 +148,18 @@ func (t *tx) DropDeliveryCountsOf(orgID string, limit int) (int, error) {
 	return t.dropCounts("org_id = $1 GROUP BY org_id, hour, endpoint LIMIT $2", orgID, limit)
 }
 
+// dropCounts deletes counts at once, and returns how many there were, whatever their parts.
 func (t *tx) dropCounts(which string, args ...any) (int, error) {
-	rows, err := t.query([]*table{deliveryCounts}, "SELECT org_id, hour, endpoint FROM delivery_counts WHERE "+which, args...)
-	if err != nil {
+	if t.over == nil {
+		return 0, fault(errReadOnly)
+	}
+	var dropped []row
+	drop := newQuery(`WITH few AS MATERIALIZED (SELECT org_id, hour, endpoint FROM delivery_counts WHERE `+which+`),
+		gone AS (DELETE FROM delivery_counts d USING few WHERE (d.org_id, d.hour, d.endpoint) = (few.org_id, few.hour, few.endpoint))
+		SELECT count(*) FROM few`, args...).collect(&dropped)
+	queries := append(t.over.flushEarly([]*table{deliveryCounts}), t.over.savepoint()...)
+	if err := t.exec(append(queries, drop)...); err != nil {
 		return 0, err
 	}
-	return t.removeAll(deliveryCounts, rows)
+	return int(readBigint(dropped[0][0])), nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,18 +19,9 @@ func fault(err error) error {
 	if err == nil {
 		return nil
 	}
-	var (
-		own    *store.Error
-		server *pgconn.PgError
-	)
-	switch {
-	case errors.As(err, &own):
-		return err
-	case errors.As(err, &server):
-		if isBug(server.Code) {
-			return err
-		}
-	case errors.Is(err, context.Canceled):
+	own := (*store.Error)(nil)
+	server, ok := errors.AsType[*pgconn.PgError](err)
+	if errors.As(err, &own) || ok && isBug(server.Code) || !ok && errors.Is(err, context.Canceled) {
 		return err
 	}
 	return store.Unavailable(err)
@@ -38,34 +30,28 @@ func fault(err error) error {
 // isBug reports whether a statement is wrong, or breaks a constraint. Rights that are
 // missing and objects that are in another state are the operator's.
 func isBug(code string) bool {
-	switch code {
-	case "42501":
-		return false
-	}
-	switch class(code) {
-	case "0A", "21", "22", "23", "2F", "42":
-		return true
-	}
-	return false
+	return code != "42501" && slices.Contains([]string{"0A", "21", "22", "23", "2F", "42"}, class(code))
 }
 
 // class is that of an SQLSTATE: its first two characters.
 func class(code string) string { return code[:min(2, len(code))] }
 
+// hasCode reports whether the server failed a statement with one of some SQLSTATEs.
+func hasCode(err error, codes ...string) bool {
+	server, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && slices.Contains(codes, server.Code)
+}
+
 // retryable reports whether a transaction was rolled back for the sake of another one,
 // so that it may succeed when it runs again.
-func retryable(err error) bool {
-	var server *pgconn.PgError
-	return errors.As(err, &server) && (server.Code == "40001" || server.Code == "40P01")
-}
+func retryable(err error) bool { return hasCode(err, "40001", "40P01") }
 
 // broken reports whether an error ended the connection, and not just the statement.
 func broken(err error) bool {
 	if err == nil {
 		return false
 	}
-	var server *pgconn.PgError
-	if errors.As(err, &server) {
+	if server, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return cmp.Or(server.SeverityUnlocalized, server.Severity) != "ERROR"
 	}
 	return true
@@ -79,25 +65,15 @@ func ambiguous(err error) bool {
 }
 
 // diskFull reports whether the server has no room for what a statement adds.
-func diskFull(err error) bool {
-	var server *pgconn.PgError
-	return errors.As(err, &server) && server.Code == "53100"
-}
+func diskFull(err error) bool { return hasCode(err, "53100") }
 
 // demoted reports whether the server became a standby, or lets us only read.
-func demoted(err error) bool {
-	var server *pgconn.PgError
-	return errors.As(err, &server) && server.Code == "25006"
-}
+func demoted(err error) bool { return hasCode(err, "25006") }
 
 // tableGone reports whether a table is not there that was when the database was opened.
-func tableGone(err error) bool {
-	var server *pgconn.PgError
-	return errors.As(err, &server) && server.Code == "42P01"
-}
+func tableGone(err error) bool { return hasCode(err, "42P01") }
 
 // updatedTooFew reports whether rows were to be updated that are not there.
 func updatedTooFew(err error) bool {
-	var server *pgconn.PgError
-	return errors.As(err, &server) && server.Code == "22P02" && strings.Contains(server.Message, shortUpdate)
+	return hasCode(err, "22P02") && strings.Contains(err.Error(), shortUpdate)
 }

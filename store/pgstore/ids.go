@@ -41,13 +41,3 @@ func (i *ids) latest() string {
 	defer i.mu.Unlock()
 	return i.last
 }
-
-// follow reads an id to be followed.
-func (o *overlay) follow(sql string) query {
-	q := newQuery(sql)
-	q.row = func(values [][]byte) error {
-		o.lastID = max(o.lastID, string(values[0]))
-		return nil
-	}
-	return q
-}

@@ -58,10 +58,8 @@ func Inspect(ctx context.Context, target *Target) (i Inspection, err error) {
 			OldestRead: time.Duration(readBigint(r[7])) * time.Millisecond,
 			Live:       readBigint(r[8]), Dead: readBigint(r[9]), Size: readBigint(r[10]), Isolation: string(r[11]), Pooled: c.server.pooled,
 		}
-		if i.Offset, err = measureOffset(ctx, c); err != nil {
-			return target.refusal(err)
-		}
-		return nil
+		i.Offset, err = measureOffset(ctx, c)
+		return target.refusal(err)
 	})
 	if err != nil {
 		return i, err
@@ -75,10 +73,7 @@ func Inspect(ctx context.Context, target *Target) (i Inspection, err error) {
 		if err == nil && len(there) > 0 {
 			i.Nodes, err = c.nodes(ctx, new(sight))
 		}
-		if err != nil {
-			return target.refusal(err)
-		}
-		return nil
+		return target.refusal(err)
 	})
 }
 
@@ -101,14 +96,7 @@ func usable(ctx context.Context, p *pool) error {
 		return err
 	}
 	return p.with(ctx, func(ctx context.Context, c *conn) error {
-		s, err := readSchema(ctx, c)
-		if err == nil {
-			first, last := ends(steps)
-			err = s.refusal(first, last, upgrading)
-		}
-		if err != nil {
-			return p.target.refusal(err)
-		}
-		return nil
+		_, err := readUsable(ctx, c, steps, upgrading)
+		return p.target.refusal(err)
 	})
 }

@@ -65,3 +65,11 @@ func TestLoadedRange(t *testing.T) {
 		t.Errorf("what is not there any more is %q, and known: %t", r, known)
 	}
 }
+
+// firstTexts are the first columns of rows.
+func firstTexts(rows []row) (texts []string) {
+	for _, r := range rows {
+		texts = append(texts, string(r[0]))
+	}
+	return texts
+}

@@ -81,17 +81,17 @@ func (o *overlay) in(t *table) map[string]entry {
 }
 
 // row returns a row as it is now, nil if it is not there, and whether that is known.
-func (o *overlay) row(t *table, key ...[]byte) (r row, known bool) {
+func (o *overlay) row(t *table, key []byte) (r row, known bool) {
 	if o == nil {
 		return nil, false
 	}
-	e, known := o.rows[t.place][t.key(key)]
-	return e.row, known || o.rangeOf(t, key[0]) != nil
+	e, known := o.rows[t.place][string(key)]
+	return e.row, known || o.rangeOf(t, key) != nil
 }
 
 // loaded keeps a row that was read, unless it has been written since.
 func (o *overlay) loaded(t *table, key, r row) {
-	name, rows := t.key(key), o.in(t)
+	name, rows := string(key[0]), o.in(t)
 	if _, known := rows[name]; !known {
 		rows[name] = entry{key: key, row: r}
 	}
@@ -110,22 +110,22 @@ func (o *overlay) absent(t *table, keys [][]byte) {
 // claimed keeps a row that was read before the transaction, unless it is known. It is
 // checked when it is written.
 func (o *overlay) claimed(t *table, r row, version []byte) {
-	name, rows := t.key(r), o.in(t)
+	name, rows := string(r[0]), o.in(t)
 	if _, known := rows[name]; !known {
-		rows[name] = entry{key: r[:t.keys], row: r, version: version}
+		rows[name] = entry{key: r[:1], row: r, version: version}
 	}
 }
 
 // forget forgets a claimed row that was not written.
 func (o *overlay) forget(t *table, r row) {
-	name, rows := t.key(r), o.in(t)
+	name, rows := string(r[0]), o.in(t)
 	if e := rows[name]; e.version != nil && !e.dirty {
 		delete(rows, name)
 	}
 }
 
 func (o *overlay) write(t *table, key, r row, unused bool) {
-	name, rows := t.key(key), o.in(t)
+	name, rows := string(key[0]), o.in(t)
 	old, known := rows[name]
 	o.undo = append(o.undo, change{rowKey{t, name}, old, known})
 	unused = unused || known && old.row == nil && (!old.dirty || old.new)
@@ -276,7 +276,7 @@ func (o *overlay) flush(t *table, queries []query) []query {
 			added = append(added, e.row)
 		case e.row != nil && e.version != nil:
 			claimed, versions = append(claimed, e.row), append(versions, e.version)
-		case e.row != nil && e.there && t.keys < len(t.cols) && t.last == "":
+		case e.row != nil && e.there && len(t.cols) > 1 && t.last == "":
 			changed = append(changed, e.row)
 		case e.row != nil:
 			if put = append(put, e.row); t.expires() {
@@ -291,7 +291,7 @@ func (o *overlay) flush(t *table, queries []query) []query {
 	}
 	o.dirty[t.place] = nil
 	if len(gone) > 0 {
-		queries = append(queries, columnwise(t.sql().remove, t.cols[:t.keys], gone))
+		queries = append(queries, columnwise(t.sql().remove, t.cols[:1], gone))
 	}
 	if len(added) > 0 {
 		queries = append(queries, columnwise(t.sql().insert, t.cols, added))

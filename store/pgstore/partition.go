@@ -61,22 +61,19 @@ func (e *lackingError) Error() string {
 
 // prepareAgain makes what a group lacks, and reports whether it can run again.
 func (s *Store) prepareAgain(ctx context.Context, failed error) (again bool, err error) {
-	var lacking *lackingError
-	var server *pgconn.PgError
-	switch {
-	case errors.As(failed, &lacking):
+	if lacking, ok := errors.AsType[*lackingError](failed); ok {
 		for _, t := range partitioned(tables) {
 			if err == nil {
 				err = s.makePartitions(ctx, t, lacking.lacking...)
 			}
 		}
 		return err == nil, err
-	case errors.As(failed, &server) && server.Code == "23514" && server.ConstraintName == "":
-		for _, t := range partitioned(tables) {
-			if t.name == server.TableName {
-				s.partitions.set(t, nil) // one was dropped; the next run notices
-				return true, failed
-			}
+	}
+	server, ok := errors.AsType[*pgconn.PgError](failed)
+	for _, t := range partitioned(tables) {
+		if ok && server.Code == "23514" && server.ConstraintName == "" && t.name == server.TableName {
+			s.partitions.set(t, nil) // one was dropped; the next run notices
+			return true, failed
 		}
 	}
 	return false, failed

@@ -93,11 +93,3 @@ func (p *pool) rows(ctx context.Context, statements ...query) (rows []row, err e
 	})
 	return rows, err
 }
-
-// firstTexts are the first columns of rows.
-func firstTexts(rows []row) (texts []string) {
-	for _, r := range rows {
-		texts = append(texts, string(r[0]))
-	}
-	return texts
-}

@@ -27,6 +27,9 @@ func reader(t *testing.T, database string) *pgconn.PgConn {
 	return c
 }
 
+// answers is a table with partitions.
+var answers = kindTable("idempotency")
+
 // everything does once what locks something, in an org that it makes.
 func everything(t *testing.T, s *Store, org string) {
 	t.Helper()

@@ -62,8 +62,11 @@ func parseRefusal(err error) error {
 	return errURL
 }
 
-// refusal explains why the target can't be connected to.
+// refusal explains why the target can't be connected to; nil: it can.
 func (t *Target) refusal(err error) error {
+	if err == nil {
+		return nil
+	}
 	e := explain(err)
 	e.Place = t.place
 	return e

@@ -37,9 +37,9 @@ func defineKinds(all []*table, kinds ...*rows.Kind) []*table {
 				cols = append(cols, column{name + "_value", entryKind})
 			}
 		}
-		t := define(snake(k.Name), 1, append(cols, blob("value"))...)
+		t := define(snake(k.Name), append(cols, blob("value"))...)
 		if t.of, t.entries = k, entries; k.Span > 0 || k.Rewritten {
-			t.newest("at")
+			t.last = "at"
 		}
 		all[k.Place] = t
 	}
@@ -63,7 +63,14 @@ func (t *table) expires() bool { return t.of != nil && t.of.Span > 0 }
 
 func tableOf(k *rows.Kind) *table { return kindTables[k.Place] }
 
-// kindTable finds the table of a kind that this engine reads by itself.
+// The kinds that this engine reads by itself, most of them to claim what is due.
+var (
+	deliveries  = kindTable("deliveries")
+	events      = kindTable("events")
+	removedOrgs = kindTable("removedOrgs")
+)
+
+// kindTable finds the table of a kind by its name.
 func kindTable(name string) *table {
 	for _, k := range rows.Kinds() {
 		if k.Name == name {

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // migrations are the steps that make and change the tables, in order of their
@@ -103,7 +101,6 @@ func (p *pool) prepare(ctx context.Context, files fs.FS, a access) error {
 	if err != nil {
 		return err
 	}
-	first, last := ends(steps)
 	meta, err := fs.ReadFile(files, metaFile)
 	if err != nil {
 		return err
@@ -114,11 +111,8 @@ func (p *pool) prepare(ctx context.Context, files fs.FS, a access) error {
 	}
 	defer p.release(c)
 	for began := time.Now(); ; c.rollback() {
-		s, err := readSchema(ctx, c)
-		if err == nil {
-			err = s.refusal(first, last, a)
-		}
-		if err == nil && s.number < last {
+		s, err := readUsable(ctx, c, steps, a)
+		if _, last := ends(steps); err == nil && s.number < last {
 			err = migrate(ctx, c, s, string(meta), steps, a)
 		}
 		if err == nil {
@@ -151,10 +145,7 @@ var madeMeanwhile = []string{"23505", "42P07", "42710"}
 var errMade = errors.New("another program made the tables")
 
 // migratesAgain reports whether a migration failed because of others who use the database.
-func migratesAgain(err error) bool {
-	var server *pgconn.PgError
-	return errors.Is(err, errMade) || errors.As(err, &server) && server.Code == "55P03"
-}
+func migratesAgain(err error) bool { return err == errMade || hasCode(err, "55P03") }
 
 // migrate runs the steps that a database lacks, in one transaction. Of several
 // programs that start together one does it, and the others find it done: they wait for the
@@ -165,14 +156,11 @@ func migrate(ctx context.Context, c *conn, s schema, meta string, steps []migrat
 		first = "LOCK TABLE meta IN EXCLUSIVE MODE"
 	}
 	_, err := c.Exec(ctx, fmt.Sprintf("BEGIN; %s; %s", sqlLongLimits, first)).ReadAll()
-	if server := (*pgconn.PgError)(nil); !s.ours && errors.As(err, &server) && slices.Contains(madeMeanwhile, server.Code) {
+	if !s.ours && hasCode(err, madeMeanwhile...) {
 		return errMade
 	}
 	if err == nil && s.ours {
-		if s, err = readSchema(ctx, c); err == nil {
-			first, last := ends(steps)
-			err = s.refusal(first, last, a)
-		}
+		s, err = readUsable(ctx, c, steps, a)
 	}
 	if err != nil {
 		return err
@@ -257,6 +245,16 @@ func readSchema(ctx context.Context, c *conn) (s schema, err error) {
 		_, err := fmt.Sscan(fmt.Sprintf("%s %s %s", v[0], v[1], v[2]), &s.number, &s.mayRead, &s.mayWrite)
 		return err
 	}})
+	return s, err
+}
+
+// readUsable is readSchema, with the refusal of a program that knows some migrations.
+func readUsable(ctx context.Context, c *conn, steps []migration, a access) (schema, error) {
+	s, err := readSchema(ctx, c)
+	if err == nil {
+		first, last := ends(steps)
+		err = s.refusal(first, last, a)
+	}
 	return s, err
 }
 

@@ -51,10 +51,8 @@ func NewScratch(ctx context.Context, target *Target, connections int, away time.
 		if c.server.pooled { // which gives the next transaction a session with another schema
 			return &Error{Place: target.String(), Text: "is reached by a pooler, and bench needs sessions of its own", Advice: "give the address of the server itself"}
 		}
-		if _, err := c.run(ctx, query{sql: "CREATE SCHEMA " + in.schema}); err != nil {
-			return target.refusal(err)
-		}
-		return nil
+		_, err := c.run(ctx, query{sql: "CREATE SCHEMA " + in.schema})
+		return target.refusal(err)
 	}); err != nil {
 		return nil, err
 	}
@@ -79,10 +77,7 @@ func (s *Scratch) fill(ctx context.Context) error {
 			return err
 		})
 	}
-	if err != nil {
-		return s.target.refusal(err)
-	}
-	return nil
+	return s.target.refusal(err)
 }
 
 // Drop removes the schema with all that is in it. The engines on it are closed before.
@@ -103,17 +98,15 @@ func (s *Scratch) Open(ctx context.Context, node string) (store.Engine, error) {
 }
 
 // RoundTrip asks for nothing.
-func (s *Scratch) RoundTrip(ctx context.Context) error { return s.run(ctx, query{sql: "SELECT 1"}) }
+func (s *Scratch) RoundTrip(ctx context.Context) error {
+	return s.pool.run(ctx, query{sql: "SELECT 1"})
+}
 
 // Insert is the least that keeps something: one row, in a transaction of its own.
-func (s *Scratch) Insert(ctx context.Context) error { return s.run(ctx, s.insert()) }
+func (s *Scratch) Insert(ctx context.Context) error { return s.pool.run(ctx, s.insert()) }
 
 func (s *Scratch) insert() query {
 	return query{sql: "INSERT INTO bench_rows VALUES ($1, $2)", formats: binaryFormat, values: [][]byte{bigint(s.next.Add(1)), make([]byte, scratchRecord)}}
-}
-
-func (s *Scratch) run(ctx context.Context, queries ...query) error {
-	return s.pool.run(ctx, queries...)
 }
 
 // Accept is what a request takes that has a transaction for itself, and does one thing

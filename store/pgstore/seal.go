@@ -11,7 +11,7 @@ import (
 )
 
 // seals says that the database is sealed, by a value sealed for one place.
-var seals = define("seals", 1, text("name"), blob("sealed"))
+var seals = define("seals", text("name"), blob("sealed"))
 
 var (
 	sealPlace = []byte("seals")
@@ -50,13 +50,20 @@ func (s *Store) checkSeal(ctx context.Context) (sealed bool, err error) {
 // CheckKey reports whether a database is sealed. Another key than its own is an error;
 // nil is no key. Unlike Open, it neither seals nor upgrades the database.
 func CheckKey(ctx context.Context, target *Target, key rows.Sealer) (sealed bool, err error) {
-	s := &Store{target: target, pool: newPool(target, 1), life: ctx, seal: rows.Sealing{Sealer: key}}
+	s, err := openToRead(ctx, target, key)
 	defer s.pool.close()
-	s.setTime(time.Now()) // which nothing of it depends on
-	if err := s.pool.prepare(ctx, migrations, reading); err != nil {
+	if err != nil {
 		return false, err
 	}
 	return s.checkSeal(ctx)
+}
+
+// openToRead makes a Store that has Views alone, and no place among the nodes. Its pool is
+// to be closed, also with an error.
+func openToRead(ctx context.Context, target *Target, key rows.Sealer) (*Store, error) {
+	s := &Store{target: target, pool: newPool(target, 1), life: ctx, seal: rows.Sealing{Sealer: key}}
+	s.setTime(time.Now()) // which nothing of it depends on
+	return s, s.pool.prepare(ctx, migrations, reading)
 }
 
 // checkSeal refuses a key that is not the one of a sealed database.
@@ -73,11 +80,10 @@ func checkSeal(seal rows.Sealing, sealed []byte) error {
 // sealSecrets seals all secrets of a database in plain text and marks it as sealed.
 func (t *tx) sealSecrets() error {
 	for _, k := range rows.Kinds() {
-		if k.Seal == nil {
-			continue
-		}
-		if err := t.sealKind(k); err != nil {
-			return err
+		if k.Seal != nil {
+			if err := t.sealKind(k); err != nil {
+				return err
+			}
 		}
 	}
 	return t.put(seals, row{sealName, t.s.seal.SealValue(sealCheck, sealPlace, sealName, "")})
@@ -98,15 +104,14 @@ func (t *tx) sealKind(k *rows.Kind) error {
 	return fault(err)
 }
 
-func (t *tx) sealRow(k *rows.Kind, key, value []byte) (err error) {
-	r := rows.Row{Key: key}
-	if r.Value, err = k.Seal(t.s.seal, key, value); err != nil {
+func (t *tx) sealRow(k *rows.Kind, key, value []byte) error {
+	sealed, err := k.Seal(t.s.seal, key, value)
+	if err != nil {
 		return err
 	}
-	if k.Entries != nil {
-		if err := k.Entries(t.Tx.Tx, key, r.Value, false, &r.Entries); err != nil {
-			return err
-		}
+	r, err := k.RowOf(t.Tx.Tx, key, sealed)
+	if err != nil {
+		return err
 	}
 	return t.Write(k, &r)
 }

@@ -38,8 +38,7 @@ func (p *pool) room(ctx context.Context) error {
 // another transaction's, or the connection was lost, which a probe finds out about.
 func (s *Store) Committed(c store.Commit) {
 	s.Watch.Committed(c)
-	var server *pgconn.PgError
-	if errors.As(c.Err, &server) && !isBug(server.Code) && !retryable(c.Err) && !broken(c.Err) {
+	if server, ok := errors.AsType[*pgconn.PgError](c.Err); ok && !isBug(server.Code) && !retryable(c.Err) && !broken(c.Err) {
 		s.Refused(c)
 	}
 }

@@ -41,12 +41,11 @@ func blob(name string) column   { return column{name, bytesKind} }
 type row [][]byte
 
 // table is a table whose rows an update reads and writes by their keys, the first
-// columns.
+// column.
 type table struct {
 	place   int // in tables
 	name    string
 	cols    []column
-	keys    int
 	columns string     // all names, for a query
 	of      *rows.Kind // nil: it has no rows of a kind
 	entries []int      // of a kind: where the entry in each of its indexes stands
@@ -67,8 +66,8 @@ const shortUpdate = "updated only "
 
 var tables []*table
 
-func define(name string, keys int, cols ...column) *table {
-	t := &table{place: len(tables), name: name, cols: cols, keys: keys}
+func define(name string, cols ...column) *table {
+	t := &table{place: len(tables), name: name, cols: cols}
 	for i, c := range cols {
 		if i > 0 {
 			t.columns += ", "
@@ -85,12 +84,6 @@ func keptTables() []*table {
 	return slices.DeleteFunc(slices.Clone(tables), func(t *table) bool { return t.of != nil && !slices.Contains(kept, t.of) })
 }
 
-// newest lets a key have several rows, of which the one with the greatest value counts.
-func (t *table) newest(column string) *table {
-	t.last = column
-	return t
-}
-
 // sql makes the statements with their first use: a server on a file starts without.
 func (t *table) sql() *statements {
 	t.once.Do(func() { t.made = t.statements() })
@@ -98,20 +91,16 @@ func (t *table) sql() *statements {
 }
 
 func (t *table) statements() (s statements) {
-	var names, arrays, same, found, set, changed []string
+	var arrays, set, changed []string
 	for i, c := range t.cols {
-		names = append(names, c.name)
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, c.kind.name))
-		if i < t.keys {
-			same = append(same, fmt.Sprintf("%s = $%d", c.name, i+1))
-			found = append(found, fmt.Sprintf("t.%s = gone.%s", c.name, c.name))
-		} else {
+		if i > 0 {
 			set = append(set, fmt.Sprintf("%s = excluded.%s", c.name, c.name))
 			changed = append(changed, fmt.Sprintf("%s = changed.%s", c.name, c.name))
 		}
 	}
-	key := strings.Join(names[:t.keys], ", ")
-	s.selectRow = fmt.Sprintf("SELECT %s FROM %s WHERE %s", t.columns, t.name, strings.Join(same, " AND "))
+	key := t.cols[0].name
+	s.selectRow = fmt.Sprintf("SELECT %s FROM %s WHERE %s = $1", t.columns, t.name, key)
 	unique := key
 	if t.last != "" {
 		s.selectRow += " ORDER BY " + t.last + " DESC LIMIT 1"
@@ -123,30 +112,14 @@ func (t *table) statements() (s statements) {
 	}
 	s.insert = fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s)", t.name, t.columns, strings.Join(arrays, ", "))
 	update := func(array, column, where string) string {
-		return fmt.Sprintf("WITH done AS (UPDATE %[1]s t SET %[2]s FROM unnest(%[3]s) changed (%[4]s) WHERE %[5]s RETURNING 1) SELECT CASE WHEN count(*) = cardinality(%[6]s) THEN 0 ELSE ('%[7]s' || count(*) || ' of ' || cardinality(%[6]s) || ' rows of %[1]s')::bigint END FROM done",
-			t.name, strings.Join(changed, ", "), strings.Join(arrays, ", ")+array, t.columns+column,
-			strings.ReplaceAll(strings.Join(found, " AND "), "gone.", "changed.")+where, arrays[0], shortUpdate)
+		return fmt.Sprintf("WITH done AS (UPDATE %[1]s t SET %[2]s FROM unnest(%[3]s) changed (%[4]s) WHERE t.%[8]s = changed.%[8]s%[5]s RETURNING 1) SELECT CASE WHEN count(*) = cardinality(%[6]s) THEN 0 ELSE ('%[7]s' || count(*) || ' of ' || cardinality(%[6]s) || ' rows of %[1]s')::bigint END FROM done",
+			t.name, strings.Join(changed, ", "), strings.Join(arrays, ", ")+array, t.columns+column, where, arrays[0], shortUpdate, key)
 	}
 	s.update = update("", "", "")
 	s.updateClaimed = update(fmt.Sprintf(", $%d::xid[]", len(t.cols)+1), ", version", " AND t.xmin = version")
 	s.upsert = fmt.Sprintf("%s ON CONFLICT (%s) DO %s", s.insert, unique, then)
-	s.remove = fmt.Sprintf("DELETE FROM %s t USING unnest(%s) gone (%s) WHERE %s",
-		t.name, strings.Join(arrays[:t.keys], ", "), key, strings.Join(found, " AND "))
+	s.remove = fmt.Sprintf("DELETE FROM %[1]s t USING unnest(%[2]s) gone (%[3]s) WHERE t.%[3]s = gone.%[3]s", t.name, arrays[0], key)
 	return s
-}
-
-// key joins the values of the key columns, in their order.
-func (t *table) key(values row) string {
-	if t.keys == 1 {
-		return string(values[0])
-	}
-	var b []byte
-	for i, v := range values[:t.keys] {
-		if b = append(b, v...); t.cols[i].kind == textKind {
-			b = append(b, 0)
-		}
-	}
-	return string(b)
 }
 
 // plain replaces what no text of PostgreSQL can hold, a zero and what is not UTF-8,

@@ -51,6 +51,8 @@ var (
 	errNotAlone = errors.New("a View reads more than one page")
 )
 
+func (t *tx) HTTPOnLoopback() bool { return t.s.options.ForTests }
+
 func (t *tx) Now() time.Time { return t.now }
 
 func (t *tx) NewID(prefix string) string {
@@ -97,13 +99,7 @@ func (t *tx) run(queries ...query) error {
 	return t.err
 }
 
-// query reads rows of tables, as they are with what this transaction wrote.
-func (t *tx) query(from []*table, sql string, args ...any) (rows []row, err error) {
-	err = t.scan(from, newQuery(sql, args...).collect(&rows))
-	return rows, err
-}
-
-// scan is query for queries that take their rows themselves.
+// scan reads rows of tables, as they are with what this transaction wrote.
 func (t *tx) scan(from []*table, queries ...query) error {
 	if t.over != nil {
 		queries = append(t.over.flushEarly(from), queries...)
@@ -112,13 +108,13 @@ func (t *tx) scan(from []*table, queries ...query) error {
 }
 
 // get reads a row by its key; nil: there is none.
-func (t *tx) get(from *table, key ...[]byte) (row, error) {
-	if found, known := t.over.row(from, key...); known {
+func (t *tx) get(from *table, key []byte) (row, error) {
+	if found, known := t.over.row(from, key); known {
 		return found, nil
 	}
 	var rows []row
 	q := newQuery(from.sql().selectRow).collect(&rows)
-	q.values = key
+	q.values = row{key}
 	if err := t.scan(nil, q); err != nil { // what an update that failed had sent early is undone first
 		return nil, err
 	}
@@ -127,21 +123,21 @@ func (t *tx) get(from *table, key ...[]byte) (row, error) {
 		found = rows[0]
 	}
 	if t.over != nil && found == nil {
-		t.over.loaded(from, copyRow(key), nil)
+		t.over.absent(from, q.values)
 	} else if t.over != nil {
-		t.over.loaded(from, found[:from.keys], found)
+		t.over.loaded(from, found[:1], found)
 	}
 	return found, nil
 }
 
 // put adds or replaces a row.
-func (t *tx) put(to *table, r row) error { return t.write(to, r[:to.keys], r, false) }
+func (t *tx) put(to *table, r row) error { return t.write(to, r[:1], r, false) }
 
 // insert adds a row under an unused key, which costs less.
-func (t *tx) insert(to *table, r row) error { return t.write(to, r[:to.keys], r, true) }
+func (t *tx) insert(to *table, r row) error { return t.write(to, r[:1], r, true) }
 
 // remove deletes a row, if there is one.
-func (t *tx) remove(from *table, key ...[]byte) error { return t.write(from, key, nil, false) }
+func (t *tx) remove(from *table, key []byte) error { return t.write(from, row{key}, nil, false) }
 
 func (t *tx) write(to *table, key, r row, unused bool) error {
 	if t.over == nil {
@@ -149,14 +145,4 @@ func (t *tx) write(to *table, key, r row, unused bool) error {
 	}
 	t.over.write(to, key, r, unused)
 	return nil
-}
-
-// removeAll deletes rows, and returns how many they are.
-func (t *tx) removeAll(from *table, rows []row) (int, error) {
-	for _, r := range rows {
-		if err := t.remove(from, r[:from.keys]...); err != nil {
-			return 0, err
-		}
-	}
-	return len(rows), nil
 }

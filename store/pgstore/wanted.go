@@ -18,10 +18,19 @@ type wanted struct {
 // want adds what an update reads.
 func (a *ahead) want(wants []rows.Want) {
 	for _, w := range wants {
-		in := a.wantedOf(tableOf(w.Kind))
-		if in.keys = append(in.keys, w.Keys...); w.Keys == nil {
-			in.ranges = append(in.ranges, w.Bounds)
+		if in := tableOf(w.Kind); w.Keys != nil {
+			a.wantKeys(in, w.Keys)
+		} else {
+			of := a.wantedOf(in)
+			of.ranges = append(of.ranges, w.Bounds)
 		}
+	}
+}
+
+func (a *ahead) wantKeys(in *table, keys [][]byte) {
+	if len(keys) > 0 {
+		of := a.wantedOf(in)
+		of.keys = append(of.keys, keys...)
 	}
 }
 
@@ -49,6 +58,8 @@ func (w *wanted) reads(o *overlay) (queries []query) {
 	case len(w.keys) == 0:
 	case w.of.Rewritten:
 		queries = append(queries, o.loadAll(w.table, "SELECT l.* FROM unnest($1::bytea[]) k (key), LATERAL (SELECT "+w.columns+" FROM "+w.name+" WHERE key = k.key ORDER BY "+w.last+" DESC LIMIT 1) l", w.keys))
+	case w.of.Span > 0: // of the rows of a key the newest one is kept
+		queries = append(queries, o.load(w.table, "key = ANY($1) ORDER BY "+w.last+" DESC", w.keys))
 	default:
 		queries = append(queries, o.load(w.table, "key = ANY($1)", w.keys))
 	}

@@ -105,6 +105,18 @@ type Kind struct {
 	Check func(c *Checker)
 }
 
+// RowOf is a stored value as a Row to be written.
+func (k *Kind) RowOf(t *Tx, key, value []byte) (r Row, err error) {
+	r = Row{Key: key, Value: value}
+	if k.Entries != nil {
+		err = k.Entries(t, key, value, false, &r.Entries)
+	}
+	if k.Span > 0 && err == nil {
+		r.At, err = k.At(value)
+	}
+	return r, err
+}
+
 // Partition is the number of the partition of a kind with a Span that a time is in.
 func Partition(k *Kind, at time.Time) uint64 {
 	return uint64(max(at.UnixMilli(), 0) / k.Span.Milliseconds())

@@ -36,14 +36,21 @@ func placeOfValue(bucket, key []byte, field string) []byte {
 	return place
 }
 
-// SealValue seals the value under a key of a bucket, or a field of it.
+// SealValue seals the value under a key of a bucket, or a field of it. Without a Sealer it
+// stays as it is.
 func (s Sealing) SealValue(plain, bucket, key []byte, field string) []byte {
+	if !s.On() {
+		return bytes.Clone(plain)
+	}
 	return s.Seal(plain, placeOfValue(bucket, key, field))
 }
 
 // OpenValue is the reverse of SealValue. ErrRecord: it was not sealed with this key
 // for this place.
 func (s Sealing) OpenValue(sealed, bucket, key []byte, field string) ([]byte, error) {
+	if !s.On() {
+		return bytes.Clone(sealed), nil
+	}
 	plain, err := s.Open(sealed, placeOfValue(bucket, key, field))
 	if err != nil {
 		return nil, fmt.Errorf("%s %q: %w (%w)", bucket, string(key), ErrRecord, err) // a copy, so that key doesn't escape on each read
@@ -61,7 +68,7 @@ type Secret struct {
 // SealFields seals the fields of the record under a key of a bucket.
 func (s Sealing) SealFields(bucket, key []byte, fields []Secret) {
 	for _, field := range fields {
-		if s.On() && *field.Text != "" {
+		if *field.Text != "" {
 			*field.Text = string(s.SealValue([]byte(*field.Text), bucket, key, field.Name))
 		}
 	}
@@ -80,20 +87,4 @@ func (s Sealing) OpenFields(bucket, key []byte, fields []Secret) error {
 		*field.Text = string(plain)
 	}
 	return nil
-}
-
-// SealCertificate returns the PEM under a name of a bucket as it is stored.
-func (s Sealing) SealCertificate(bucket, name, pem []byte) []byte {
-	if !s.On() {
-		return bytes.Clone(pem)
-	}
-	return s.SealValue(pem, bucket, name, "")
-}
-
-// OpenCertificate is the reverse of SealCertificate.
-func (s Sealing) OpenCertificate(bucket, name, kept []byte) ([]byte, error) {
-	if !s.On() {
-		return bytes.Clone(kept), nil
-	}
-	return s.OpenValue(kept, bucket, name, "")
 }

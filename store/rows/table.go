@@ -127,7 +127,7 @@ func (t *Table[T]) FindAgain(tx *Tx, key []byte) (v T, err error) {
 	case value == nil:
 		return v, ErrNone
 	}
-	last := lastRead[T](tx.writing, t.Place)
+	last := at[readRecord[T]](&tx.writing.again, t.Place)
 	if last.value != "" && last.key == string(key) && last.value == string(value) {
 		return last.record, nil
 	}

@@ -75,15 +75,21 @@ func (t *Tx) write() *Writing {
 
 // scratch is a record of a kind to read into, which is zero.
 func scratch[T any](w *Writing, place int) *T {
-	for len(w.scratch) <= place {
-		w.scratch = append(w.scratch, nil)
+	v := at[T](&w.scratch, place)
+	*v = *new(T)
+	return v
+}
+
+// at is what stands at the place of a kind, where it is made with its first use.
+func at[T any](all *[]any, place int) *T {
+	for len(*all) <= place {
+		*all = append(*all, nil)
 	}
-	v, ok := w.scratch[place].(*T)
+	v, ok := (*all)[place].(*T)
 	if !ok {
 		v = new(T)
-		w.scratch[place] = v
+		(*all)[place] = v
 	}
-	*v = *new(T)
 	return v
 }
 
@@ -91,17 +97,4 @@ func scratch[T any](w *Writing, place int) *T {
 type readRecord[T any] struct {
 	key, value string
 	record     T
-}
-
-// lastRead is what FindAgain read last of a kind.
-func lastRead[T any](w *Writing, place int) *readRecord[T] {
-	for len(w.again) <= place {
-		w.again = append(w.again, nil)
-	}
-	last, ok := w.again[place].(*readRecord[T])
-	if !ok {
-		last = new(readRecord[T])
-		w.again[place] = last
-	}
-	return last
 }
