@@ -48,15 +48,8 @@ func (f file) Dump(_ context.Context, fn store.EachRecord) error {
 	return boltfile.GuardPages(func() error {
 		return f.db.View(func(bolt *bbolt.Tx) error {
 			for _, kind := range store.Kinds() {
-				dump := dumps[kind]
-				if k := store.NumbersOf(kind); k != nil {
-					dump = func(bolt *bbolt.Tx, fn each) error { return dumpNumber(bolt, k, fn) }
-				} else if k := rowKind(string(kind)); k != nil && k.Span > 0 {
-					dump = func(bolt *bbolt.Tx, fn each) error { return dumpExpiring(bolt, k, fn) }
-				} else if dump == nil {
-					dump = func(bolt *bbolt.Tx, fn each) error { return eachIn(bolt, []byte(kind), fn) }
-				}
-				if err := dump(bolt, func(key, record []byte) error { return fn(kind, key, record) }); err != nil {
+				err := dumpKind(bolt, kind, func(key, record []byte) error { return fn(kind, key, record) })
+				if err != nil {
 					return err
 				}
 			}
@@ -65,43 +58,26 @@ func (f file) Dump(_ context.Context, fn store.EachRecord) error {
 	})
 }
 
-type each = func(key, record []byte) error
-
-// eachIn calls fn with what a bucket holds. One that an earlier teamdata did not have
-// is empty, see hasBuckets.
-func eachIn(bolt *bbolt.Tx, name []byte, fn each) error {
-	if b := bolt.Bucket(name); b != nil {
-		return b.ForEach(fn)
+// dumpKind calls fn with the records of a kind.
+func dumpKind(bolt *bbolt.Tx, kind store.Kind, fn func(key, record []byte) error) (err error) {
+	if k := store.NumbersOf(kind); k != nil {
+		if last := bolt.Bucket([]byte(k.Name)).Sequence(); last > 0 {
+			return fn(nil, numberKey(last))
+		}
+		return nil
 	}
-	return nil
-}
-
-// dumps are the kinds that are not simply what the bucket of that name holds.
-var dumps = map[store.Kind]func(*bbolt.Tx, each) error{
-	store.KindDeliveryCounts: func(bolt *bbolt.Tx, fn each) error {
-		return eachIn(bolt, bucketDeliveryCounts, func(key, record []byte) error {
-			counts, err := rows.Decode(record, store.CountsFields)
-			if err != nil {
-				return err
-			}
-			return fn(key, rows.Encode(store.CountsFields, counts))
+	if k := rowKind(string(kind)); k != nil {
+		failed := newTx(nil, bolt, nil).Scan(k, rows.Range{Index: rows.ByKey}, func(item rows.Item) bool {
+			err = fn(item.Key, item.Value)
+			return err == nil
 		})
-	},
-}
-
-// dumpNumber has the number of a kind that was given last, if any was.
-func dumpNumber(bolt *bbolt.Tx, k *rows.Kind, fn each) error {
-	if last := bolt.Bucket([]byte(k.Name)).Sequence(); last > 0 {
-		return fn(nil, numberKey(last))
+		return cmp.Or(err, failed)
 	}
-	return nil
-}
-
-// dumpExpiring reads rows of a kind with a Span, which are not stored in order.
-func dumpExpiring(bolt *bbolt.Tx, k *rows.Kind, fn each) (err error) {
-	errScan := newTx(nil, bolt, nil).Scan(k, rows.Range{Index: rows.ByKey}, func(item rows.Item) bool {
-		err = fn(item.Key, item.Value)
-		return err == nil
+	return bolt.Bucket(bucketDeliveryCounts).ForEach(func(key, record []byte) error {
+		counts, err := rows.Decode(record, store.CountsFields)
+		if err != nil {
+			return err
+		}
+		return fn(key, rows.Encode(store.CountsFields, counts))
 	})
-	return cmp.Or(err, errScan)
 }

@@ -108,22 +108,17 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string), step func()) {
 type checker struct {
 	bolt  *bbolt.Tx
 	found func(fault string)
-	step  func() // called after each record; nil: nothing is
+	step  func() // called after each record and entry; nil: nothing is
 }
 
 func (c *checker) fault(format string, args ...any) { c.found(fmt.Sprintf(format, args...)) }
 
-// each goes through a bucket. One that an earlier teamdata did not have is empty, see
-// hasBuckets.
-func (c *checker) each(bucket []byte, fn func(key, value []byte)) (n int) {
-	b := c.bolt.Bucket(bucket)
+// each goes through a bucket, and returns how much it has. One that an earlier teamdata did
+// not have is nil, and empty, see hasBuckets.
+func (c *checker) each(b *bbolt.Bucket, fn func(key, value []byte)) (n int) {
 	if b == nil {
 		return 0
 	}
-	return c.eachOf(b, fn)
-}
-
-func (c *checker) eachOf(b *bbolt.Bucket, fn func(key, value []byte)) (n int) {
 	cursor := b.Cursor()
 	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 		fn(key, value)
@@ -132,21 +127,4 @@ func (c *checker) eachOf(b *bbolt.Bucket, fn func(key, value []byte)) (n int) {
 		}
 	}
 	return n
-}
-
-func (c *checker) count(bucket []byte) int { return c.each(bucket, func(_, _ []byte) {}) }
-
-func (c *checker) get(bucket, key []byte) []byte {
-	b := c.bolt.Bucket(bucket)
-	if b == nil {
-		return nil
-	}
-	return b.Get(key)
-}
-
-// sameCount checks that a bucket has as many entries as were counted.
-func (c *checker) sameCount(bucket []byte, entries string, want int, of string) {
-	if n := c.count(bucket); n != want {
-		c.fault("%s: %s: %d, %s: %d", bucket, entries, n, of, want)
-	}
 }

@@ -3,6 +3,8 @@ package boltstore
 import (
 	"bytes"
 
+	"go.etcd.io/bbolt"
+
 	"teamdata/store/rows"
 )
 
@@ -12,11 +14,11 @@ func (c *checker) rows(kinds []*rows.Kind) error {
 	on := rows.Checker{Tx: newTx(nil, c.bolt, nil).Tx.Tx, Found: c.found}
 	on.Walk = func(k *rows.Kind, fn func(key, value []byte, compare func(want *rows.Entries))) error {
 		n := map[string]int{}
-		each := func(fn func(key, value []byte)) { c.each([]byte(k.Name), fn) }
+		each := c.each
 		if k.Span > 0 {
-			each = func(fn func(key, value []byte)) { c.partitions(k, fn) }
+			each = func(b *bbolt.Bucket, fn func(key, value []byte)) int { return c.partitions(k, b, fn) }
 		}
-		each(func(key, value []byte) {
+		each(c.bolt.Bucket([]byte(k.Name)), func(key, value []byte) {
 			fn(key, value, func(want *rows.Entries) {
 				for i, x := range k.Indexes {
 					if e := want[i]; e.Key != nil {
@@ -27,8 +29,11 @@ func (c *checker) rows(kinds []*rows.Kind) error {
 			})
 		})
 		for i, x := range k.Indexes {
-			if i == 0 || k.Indexes[i-1].Name != x.Name {
-				c.sameCount([]byte(x.Name), "entries", n[x.Name], k.Name)
+			if i > 0 && k.Indexes[i-1].Name == x.Name {
+				continue
+			}
+			if there := c.each(c.bolt.Bucket([]byte(x.Name)), func(_, _ []byte) {}); there != n[x.Name] {
+				c.fault("%s: entries: %d, %s: %d", x.Name, there, k.Name, n[x.Name])
 			}
 		}
 		return nil
@@ -38,7 +43,11 @@ func (c *checker) rows(kinds []*rows.Kind) error {
 
 // entry checks that the row under a key has an entry.
 func (c *checker) entry(k *rows.Kind, key []byte, index string, want *rows.Entry) {
-	switch value := c.get([]byte(index), want.Key); {
+	var value []byte
+	if b := c.bolt.Bucket([]byte(index)); b != nil {
+		value = b.Get(want.Key)
+	}
+	switch {
 	case value == nil:
 		c.fault("%s %q: is not in %s under %q", k.Name, key, index, want.Key)
 	case !bytes.Equal(value, want.Value):

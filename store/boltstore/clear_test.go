@@ -38,7 +38,7 @@ func TestClear(t *testing.T) {
 	f.update(func(tx store.Tx) error { return tx.PutCertificate("local-ca", []byte("kept")) })
 	f.update(func(u store.Tx) error {
 		for _, name := range buckets[1:] {
-			must(t, ownTx(u).put(ownTx(u).bucket(name), []byte("~"), []byte("anything")))
+			must(t, ownTx(u).replace(ownTx(u).bucket(name), []byte("~"), nil, []byte("anything")))
 		}
 		return nil
 	})

@@ -102,7 +102,7 @@ func (t *tx) DropDeliveryCounts(before time.Time, limit int) (int, error) {
 	if err := t.writeCounts(); err != nil {
 		return 0, err
 	}
-	keys, end := firstKeys(t.bolt.Bucket(bucketDeliveryCounts), nil, limit), numberKey(hoursOf(before))
+	keys, end := firstKeys(t.bolt.Bucket(bucketDeliveryCounts), limit), numberKey(hoursOf(before))
 	old := slices.IndexFunc(keys, func(key []byte) bool { return bytes.Compare(key, end) >= 0 })
 	if old < 0 {
 		old = len(keys)
@@ -126,7 +126,7 @@ func (t *tx) DropDeliveryCountsOf(orgID string, limit int) (int, error) {
 
 // deliveryCounts checks only the counts' form: they outlive the endpoint.
 func (c *checker) deliveryCounts() {
-	c.each(bucketDeliveryCounts, func(key, value []byte) {
+	c.each(c.bolt.Bucket(bucketDeliveryCounts), func(key, value []byte) {
 		if _, err := rows.Decode(value, store.CountsFields); err != nil {
 			c.fault("deliveryCounts %q: the record is damaged", key)
 		}

@@ -2,7 +2,6 @@ package boltstore
 
 import (
 	"bytes"
-	"encoding/binary"
 	"slices"
 	"time"
 
@@ -18,8 +17,6 @@ import (
 
 // expiringKinds are the kinds with a Span.
 var expiringKinds = slices.DeleteFunc(rows.Kinds(), func(k *rows.Kind) bool { return k.Span == 0 })
-
-func partitionNumber(name []byte) uint64 { return binary.BigEndian.Uint64(name) }
 
 // key returns the key of a row in its partition.
 func (at keyPlace) key(own []byte) []byte {
@@ -92,7 +89,7 @@ func (t *tx) writeExpiring(k *rows.Kind, r *rows.Row) error {
 		return t.dropExpiring(k, r.Key)
 	}
 	number := rows.Partition(k, r.At)
-	partition, err := partitionOf(t.of(k, rows.ByKey), number)
+	partition, err := t.of(k, rows.ByKey).CreateBucketIfNotExists(numberKey(number))
 	if err != nil {
 		return storageFault(err)
 	}
@@ -101,16 +98,7 @@ func (t *tx) writeExpiring(k *rows.Kind, r *rows.Row) error {
 	if position := t.s.keys.add(k, number, partition, t.s.keys.hash(key)); position > 0 {
 		key = numberKey(uint64(position))
 	}
-	return t.insert(partition, key, r.Value)
-}
-
-// partitionOf opens a partition of a kind's bucket, or makes it.
-func partitionOf(b *bbolt.Bucket, number uint64) (*bbolt.Bucket, error) {
-	name := numberKey(number)
-	if partition := b.Bucket(name); partition != nil {
-		return partition, nil
-	}
-	return b.CreateBucket(name)
+	return t.replace(partition, key, nil, r.Value)
 }
 
 // Expire empties the oldest partition in which all has expired, and drops empty ones.
@@ -120,7 +108,7 @@ func (t *tx) Expire(k *rows.Kind, before time.Time, limit int) (int, error) {
 	}
 	b := t.of(k, rows.ByKey)
 	for _, name := range partitionsBefore(b, rows.Partition(k, before)) {
-		if keys := firstKeys(b.Bucket(name), nil, limit); len(keys) > 0 {
+		if keys := firstKeys(b.Bucket(name), limit); len(keys) > 0 {
 			return t.dropKeys(b.Bucket(name), keys)
 		}
 		if len(t.undo) > 0 { // a rollback may still need the bucket
@@ -129,7 +117,7 @@ func (t *tx) Expire(k *rows.Kind, before time.Time, limit int) (int, error) {
 		if err := b.DeleteBucket(name); err != nil {
 			return 0, storageFault(err)
 		}
-		t.s.keys.drop(k, partitionNumber(name)) // whatever comes of the commit: it holds nothing that counts
+		t.s.keys.drop(k, rows.ReadNumber(name)) // whatever comes of the commit: it holds nothing that counts
 		t.dropped = true
 	}
 	return 0, nil
@@ -137,7 +125,7 @@ func (t *tx) Expire(k *rows.Kind, before time.Time, limit int) (int, error) {
 
 func partitionsBefore(b *bbolt.Bucket, end uint64) (names [][]byte) {
 	c := b.Cursor()
-	for name, _ := c.First(); name != nil && partitionNumber(name) < end; name, _ = c.Next() {
+	for name, _ := c.First(); name != nil && rows.ReadNumber(name) < end; name, _ = c.Next() {
 		names = append(names, bytes.Clone(name))
 	}
 	return names
@@ -145,15 +133,14 @@ func partitionsBefore(b *bbolt.Bucket, end uint64) (names [][]byte) {
 
 // partitions checks the form of the partitions of a kind, and calls fn with each row in
 // them.
-func (c *checker) partitions(k *rows.Kind, fn func(key, value []byte)) {
-	b := c.bolt.Bucket([]byte(k.Name))
-	c.each([]byte(k.Name), func(name, _ []byte) {
+func (c *checker) partitions(k *rows.Kind, b *bbolt.Bucket, fn func(key, value []byte)) int {
+	return c.each(b, func(name, _ []byte) {
 		partition := b.Bucket(name)
 		if partition == nil || len(name) != 8 {
 			c.fault("%s %q: is not a partition", k.Name, name)
 			return
 		}
-		c.eachOf(partition, func(at, value []byte) {
+		c.each(partition, func(at, value []byte) {
 			key, err := k.KeyOf(nil, value)
 			if err != nil {
 				c.fault("%s %q: the record is damaged", k.Name, at)

@@ -73,12 +73,12 @@ func (k *keyIndex) init(bolt *bbolt.Tx) {
 		if b == nil {
 			continue
 		}
-		c := b.Cursor()
-		for name, _ := c.First(); name != nil; name, _ = c.Next() {
-			if partition := b.Bucket(name); partition != nil && len(name) == 8 {
-				k.insert(newKeyPartition(kind, partitionNumber(name), partition))
+		_ = b.ForEachBucket(func(name []byte) error {
+			if len(name) == 8 {
+				k.insert(newKeyPartition(kind, rows.ReadNumber(name), b.Bucket(name)))
 			}
-		}
+			return nil
+		})
 	}
 }
 

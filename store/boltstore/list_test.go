@@ -20,7 +20,7 @@ func TestLastBeforeWhatWasDeleted(t *testing.T) {
 	f.update(func(u store.Tx) error {
 		for _, org := range []string{"org_a", "org_b", "org_c"} {
 			for i := range n {
-				must(t, ownTx(u).insert(ownTx(u).bucket([]byte("auditLog")), keyOf(org, i), []byte("{}")))
+				must(t, ownTx(u).replace(ownTx(u).bucket([]byte("auditLog")), keyOf(org, i), nil, []byte("{}")))
 			}
 		}
 		return nil

@@ -3,7 +3,6 @@ package boltstore
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 
 	"go.etcd.io/bbolt"
@@ -37,8 +36,6 @@ func (s *Store) migrate(bolt *bbolt.Tx, from uint64) error {
 	}
 	return nil
 }
-
-func allKeys(b *bbolt.Bucket) [][]byte { return firstKeys(b, nil, math.MaxInt) }
 
 // MigratedFrom returns the schema from which this Open migrated the file, and the
 // path of the copy kept of the old file; 0 and "" if the file was new or up to

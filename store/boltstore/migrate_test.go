@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +25,7 @@ func init() { childRoles["migrate"] = childMigrates }
 // rewrites each org and makes a bucket, the second names that bucket anew.
 var madeUp = []func(*tx) error{
 	func(t *tx) error {
-		for _, id := range allKeys(t.bolt.Bucket([]byte("orgs"))) {
+		for _, id := range firstKeys(t.bolt.Bucket([]byte("orgs")), math.MaxInt) {
 			o, err := t.Org(string(id))
 			if err != nil {
 				return err

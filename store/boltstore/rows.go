@@ -154,7 +154,7 @@ func (t *tx) writeEntry(b *bbolt.Bucket, old []byte, e *rows.Entry, gone bool) e
 	case gone || e.Key == nil:
 		return nil
 	case !stays:
-		return t.insert(b, e.Key, stored(e.Value))
+		return t.replace(b, e.Key, nil, stored(e.Value))
 	}
 	was := b.Get(e.Key)
 	if was != nil && bytes.Equal(was, e.Value) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"go.etcd.io/bbolt"
 
@@ -91,27 +92,19 @@ func sealAndOpen(path string, o Options) (*Store, error) {
 // all seals all secrets of a file in plain text and marks it as sealed.
 func (s sealing) all(bolt *bbolt.Tx) error {
 	for _, k := range rowKinds {
-		if err := s.rows(bolt, k); err != nil {
-			return err
+		if k.Seal == nil {
+			continue
+		}
+		b := bolt.Bucket([]byte(k.Name))
+		for _, key := range firstKeys(b, math.MaxInt) {
+			value, err := k.Seal(s.Sealing, key, b.Get(key))
+			if err != nil {
+				return &boltfile.Error{Text: fmt.Sprintf("can't be sealed, for its record %s %q is damaged", k.Name, key), Advice: "put back a backup"}
+			}
+			if err := b.Put(key, value); err != nil {
+				return err
+			}
 		}
 	}
 	return bolt.Bucket(bucketMeta).Put(keySeal, s.SealValue(sealCheck, bucketMeta, keySeal, ""))
-}
-
-// rows seals the secrets of all rows of a kind.
-func (s sealing) rows(bolt *bbolt.Tx, k *rows.Kind) error {
-	if k.Seal == nil {
-		return nil
-	}
-	b := bolt.Bucket([]byte(k.Name))
-	for _, key := range allKeys(b) {
-		value, err := k.Seal(s.Sealing, key, b.Get(key))
-		if err != nil {
-			return &boltfile.Error{Text: fmt.Sprintf("can't be sealed, for its record %s %q is damaged", k.Name, key), Advice: "put back a backup"}
-		}
-		if err := b.Put(key, value); err != nil {
-			return err
-		}
-	}
-	return nil
 }

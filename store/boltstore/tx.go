@@ -110,18 +110,7 @@ func (t *tx) readBucket(name []byte) *bbolt.Bucket {
 	return t.read
 }
 
-// insert writes under an unused key.
-func (t *tx) insert(b *bbolt.Bucket, key, value []byte) error {
-	t.undo = append(t.undo, change{b, key, nil})
-	return storageFault(b.Put(key, value))
-}
-
-// put writes under a key that may be in use.
-func (t *tx) put(b *bbolt.Bucket, key, value []byte) error {
-	return t.replace(b, key, b.Get(key), value)
-}
-
-// replace writes under a key whose current value is old.
+// replace writes under a key whose current value is old; nil: it is not in use.
 func (t *tx) replace(b *bbolt.Bucket, key, old, value []byte) error {
 	t.undo = append(t.undo, change{b, key, old})
 	return storageFault(b.Put(key, value))
@@ -168,11 +157,11 @@ func lastIn(c *bbolt.Cursor, within rows.Bounds) []byte {
 	return key
 }
 
-// firstKeys returns up to limit keys with a prefix.
-func firstKeys(b *bbolt.Bucket, prefix []byte, limit int) [][]byte {
+// firstKeys returns up to limit keys.
+func firstKeys(b *bbolt.Bucket, limit int) [][]byte {
 	var keys [][]byte
 	c := b.Cursor()
-	for key, _ := c.Seek(prefix); key != nil && bytes.HasPrefix(key, prefix) && len(keys) < limit; key, _ = c.Next() {
+	for key, _ := c.First(); key != nil && len(keys) < limit; key, _ = c.Next() {
 		keys = append(keys, bytes.Clone(key))
 	}
 	return keys

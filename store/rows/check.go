@@ -17,7 +17,6 @@ type Checker struct {
 	Walk func(k *Kind, fn func(key, value []byte, compare func(want *Entries))) error
 
 	Found func(fault string) // called with a line for each fault
-	Step  func()             // called after each row; nil: nothing is
 	Err   error
 
 	looks []look
@@ -120,9 +119,6 @@ func (c *Checker) look() {
 func (t *Table[T]) check(c *Checker) {
 	var want Entries
 	err := c.Walk(&t.Kind, func(key, value []byte, compare func(*Entries)) {
-		if c.Step != nil {
-			defer c.Step()
-		}
 		v, err := t.Read(key, value)
 		if err != nil {
 			c.Fault("%s %q: the record is damaged", t.Name, key)

@@ -139,21 +139,3 @@ func TestCheckStops(t *testing.T) {
 		t.Errorf("%d kinds are walked, and it returns %v", walks, err)
 	}
 }
-
-// TestCheckSteps: a step is told of with each row, of those that are damaged, too.
-func TestCheckSteps(t *testing.T) {
-	tx := newTx()
-	kit.Must(t, rowstest.Jobs.Put(tx, &waiting))
-	kit.Must(t, tx.Write(&rowstest.Jobs.Kind, &rows.Row{Key: []byte("b"), Value: []byte{9}}))
-	steps := 0
-	c := &rows.Checker{Tx: tx, Found: func(string) {}, Step: func() { steps++ }}
-	c.Walk = func(k *rows.Kind, fn func(key, value []byte, compare func(*rows.Entries))) error {
-		return tx.Scan(k, rows.Range{Index: rows.ByKey}, func(row rows.Item) bool {
-			fn(row.Key, row.Value, func(*rows.Entries) {})
-			return true
-		})
-	}
-	if kit.Must(t, c.All([]*rows.Kind{&rowstest.Jobs.Kind})); steps != 2 {
-		t.Errorf("%d steps with two rows", steps)
-	}
-}

@@ -104,14 +104,20 @@ func (r records[T]) Open(tx *Tx, key, value []byte) (any, error) { return r.Tabl
 
 // Find reads the record under a key, with its secrets opened. ErrNone: there is none.
 func (t *Table[T]) Find(tx *Tx, key []byte) (v T, err error) {
-	value, err := tx.Get(&t.Kind, key)
-	switch {
-	case err != nil:
+	value, err := t.value(tx, key)
+	if err != nil {
 		return v, err
-	case value == nil:
-		return v, ErrNone
 	}
 	return t.Open(tx, key, value)
+}
+
+// value returns what is stored under a key. ErrNone: there is nothing.
+func (t *Table[T]) value(tx *Tx, key []byte) ([]byte, error) {
+	value, err := tx.Get(&t.Kind, key)
+	if err == nil && value == nil {
+		err = ErrNone
+	}
+	return value, err
 }
 
 // FindAgain is Find for what those who write read again and again: it is decoded once, as
@@ -120,12 +126,9 @@ func (t *Table[T]) FindAgain(tx *Tx, key []byte) (v T, err error) {
 	if tx.writing == nil {
 		return t.Find(tx, key)
 	}
-	value, err := tx.Get(&t.Kind, key)
-	switch {
-	case err != nil:
+	value, err := t.value(tx, key)
+	if err != nil {
 		return v, err
-	case value == nil:
-		return v, ErrNone
 	}
 	last := at[readRecord[T]](&tx.writing.again, t.Place)
 	if last.value != "" && last.key == string(key) && last.value == string(value) {
