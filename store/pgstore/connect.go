@@ -81,7 +81,8 @@ func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn,
 		if err := c.server.refusal(); err != nil || c.server.pooled {
 			return err
 		}
-		return prepareSession(ctx, pg)
+		_, err = pg.Exec(ctx, sqlSession).ReadAll()
+		return err
 	}
 	if c.PgConn, err = pgconn.ConnectConfig(ctx, config); err != nil {
 		return nil, t.refusal(err)
@@ -99,7 +100,7 @@ var errNoCancel = errors.New("what runs is not cancelled")
 // cancelled it or stops the server. A failover may lose it.
 var errAlone = errors.New("a commit was made without the standby that it is to wait for")
 
-// sqlSession makes a session independent of the defaults of its role and database, of which
+// sqlSession makes a session that is ours alone, and no pooler's, independent of the defaults of its role and database, of which
 // older servers have fewer. It also makes it
 // plan by the indexes, which all of our queries have: plans are kept with the prepared
 // queries, and one of a table that was small then would read all of it when it has grown.
@@ -108,12 +109,6 @@ const sqlSession = `SELECT set_config(name, setting, false) FROM (VALUES
 	('idle_in_transaction_session_timeout', '5s'), ('idle_session_timeout', '0'), ('transaction_timeout', '0'),
 	('enable_seqscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'), ('jit', 'off'), ('plan_cache_mode', 'force_generic_plan')) ours (name, setting)
 	WHERE current_setting(name, true) IS NOT NULL`
-
-// prepareSession prepares a session that is ours alone, and no pooler's.
-func prepareSession(ctx context.Context, pg *pgconn.PgConn) error {
-	_, err := pg.Exec(ctx, sqlSession).ReadAll()
-	return err
-}
 
 // dialer notices a server that no longer answers within 10 s: by probes while a
 // connection is idle, by TCP_USER_TIMEOUT while something is on its way.

@@ -78,29 +78,30 @@ func (n *node) sayDue(dues []rows.Due) {
 	}
 }
 
-// sendHints sends what was said, until the store is closed.
-func (n *node) sendHints() {
+// eachHint calls fn with what was said, hint after hint, until the store is closed. fn
+// returns how long the next one is to wait.
+func (n *node) eachHint(of *hints, fn func(words string) (pause time.Duration)) {
 	for {
 		select {
 		case <-n.running.Done():
 			return
-		case <-n.hints.wake:
+		case <-of.wake:
 		}
-		for words := n.hints.take(); words != ""; words = n.hints.take() {
-			n.sendHint(words)
+		for words := of.take(); words != "" && n.running.Err() == nil; words = of.take() {
+			<-time.After(fn(words))
 		}
-		<-time.After(hintEvery)
 	}
 }
 
 // sendHint does not wait for the disk, nor for long: heartbeats need the connection.
-func (n *node) sendHint(words string) {
+func (n *node) sendHint(words string) (pause time.Duration) {
 	ctx, cancel := context.WithTimeout(n.life, lookTime)
 	defer cancel()
 	_ = n.conns.run(ctx,
 		query{sql: "BEGIN"}, query{sql: "SELECT set_config('synchronous_commit', 'off', true)"},
 		newQuery("SELECT pg_notify(("+sqlHintChannel+"), $1)", words),
 		query{sql: "COMMIT"})
+	return hintEvery
 }
 
 // listen hears the hints of others, until the store is closed. A pooler gives each
@@ -152,21 +153,7 @@ func (n *node) hear(words string) {
 	}
 }
 
-// followHints acts on what was heard, until the store is closed.
-func (n *node) followHints() {
-	for {
-		select {
-		case <-n.running.Done():
-			return
-		case <-n.heard.wake:
-		}
-		for words := n.heard.take(); words != "" && n.running.Err() == nil; words = n.heard.take() {
-			<-time.After(n.follow(words))
-		}
-	}
-}
-
-// follow acts on a hint, and returns how long the next one is to wait.
+// follow acts on a hint that was heard.
 func (n *node) follow(words string) (pause time.Duration) {
 	pause = hintEvery
 	for word := range strings.FieldsSeq(words) {

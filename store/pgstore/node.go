@@ -180,11 +180,11 @@ func (n *node) start(background *sync.WaitGroup) {
 	if n.options.NoHints {
 		return
 	}
-	background.Go(n.sendHints)
+	background.Go(func() { n.eachHint(&n.hints, n.sendHint) })
 	n.hints.say(hintNodes)
 	if n.state != nodeCommand {
 		background.Go(func() { n.listen(n.running) })
-		background.Go(n.followHints)
+		background.Go(func() { n.eachHint(&n.heard, n.follow) })
 	}
 }
 

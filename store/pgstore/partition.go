@@ -100,11 +100,6 @@ func (s *Store) makeAhead(ctx context.Context) error {
 	return nil
 }
 
-// lockPartitions keeps others from making partitions, and nobody from using them.
-func (t *table) lockPartitions() query {
-	return query{sql: "LOCK TABLE ONLY " + t.name + " IN SHARE UPDATE EXCLUSIVE MODE"}
-}
-
 // selectPartitions selects the numbers of the partitions.
 func (t *table) selectPartitions() query {
 	return newQuery(fmt.Sprintf("SELECT substr(c.relname, length('%[1]s_') + 1)::bigint FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = '%[1]s'::regclass ORDER BY 1", t.name))
@@ -114,7 +109,8 @@ func (t *table) selectPartitions() query {
 // writer.
 func (s *Store) makePartitions(ctx context.Context, of *table, needed ...partition) error {
 	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		found, err := c.rows(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, of.lockPartitions(), of.selectPartitions())
+		lock := query{sql: "LOCK TABLE ONLY " + of.name + " IN SHARE UPDATE EXCLUSIVE MODE"} // keeps others from making some
+		found, err := c.rows(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, lock, of.selectPartitions())
 		if err != nil {
 			return err
 		}

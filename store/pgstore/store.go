@@ -161,21 +161,18 @@ func (s *Store) prepare(ctx context.Context) error {
 		return err
 	}
 	defer s.pool.release(c)
-	if err := c.awaitUpdates(ctx); err != nil {
-		return s.target.refusal(err)
-	}
-	last, err := c.rows(ctx, newQuery("SELECT "+newestIDs))
+	// The lock waits for the transactions that run: a server that was killed may have sent
+	// one whose commit is still to come.
+	var last, clock []row
+	_, err = c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, query{sql: sqlStopUpdates},
+		newQuery("SELECT "+newestIDs).collect(&last), newQuery(sqlClock).collect(&clock), query{sql: "COMMIT"})
 	if err != nil {
 		return s.target.refusal(err)
 	}
 	for _, id := range last[0] {
 		s.ids.follow(string(id))
 	}
-	rows, err := c.rows(ctx, newQuery(sqlClock))
-	if err != nil {
-		return s.target.refusal(err)
-	}
-	s.setTime(readTime(rows[0][0]))
+	s.setTime(readTime(clock[0][0]))
 	switch current, err := s.node.register(ctx, c); {
 	case err != nil:
 		return s.target.refusal(err)
@@ -210,14 +207,6 @@ func (s *Store) tidies() {
 			_ = s.foldCounts(s.life)
 		}
 	}
-}
-
-// awaitUpdates waits for the transactions that run: a server that was killed may have
-// sent one whose commit is still to come.
-func (c *conn) awaitUpdates(ctx context.Context) error {
-	_, err := c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
-		query{sql: sqlStopUpdates}, query{sql: "COMMIT"})
-	return err
 }
 
 // Now is the database's clock, or that of Options.
