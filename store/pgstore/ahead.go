@@ -11,7 +11,7 @@ import (
 // ahead is what the updates of a group name, to be locked and read before they run.
 type ahead struct {
 	store.Scope
-	fenced []uint64 // endpoints whose outcomes are written
+	fenced bool     // outcomes are written
 	read   []string // those of Orgs of which outcomes are not all
 	wanted []wanted // of the kinds of rows
 }
@@ -19,25 +19,21 @@ type ahead struct {
 // aheadOf is what a group names. A claimed delivery is taken as it was claimed, which the
 // statement that writes its outcome checks; reread: it is read like others.
 func aheadOf(group []*engine.Update, reread bool) (a ahead) {
-	var claimed [][]byte // deliveries whose outcomes are written
+	var claimed []string // deliveries whose outcomes are written
 	for _, u := range group {
 		a.want(u.Scope.Ahead())
 		a.All = a.All || u.Scope.All
 		a.Orgs = append(a.Orgs, u.Scope.Orgs...)
-		var ids [][]byte
-		for _, id := range u.Scope.Deliveries {
-			ids = append(ids, []byte(id))
-		}
-		if fence := u.Scope.Fence; fence.Token != 0 {
-			a.fenced, claimed = append(a.fenced, fence.Endpoint), append(claimed, ids...)
+		if fenced(u) {
+			a.fenced, claimed = true, append(claimed, u.Scope.Deliveries...)
 		} else {
 			a.read = append(a.read, u.Scope.Orgs...)
-			a.wantKeys(deliveries, ids)
+			a.wantDeliveries(u.Scope.Deliveries)
 		}
 		a.Users = append(a.Users, u.Scope.Users...)
 	}
 	if reread || a.All {
-		a.wantKeys(deliveries, claimed)
+		a.wantDeliveries(claimed)
 	}
 	for _, ids := range []*[]string{&a.Orgs, &a.read, &a.Users} {
 		slices.Sort(*ids)
@@ -46,8 +42,6 @@ func aheadOf(group []*engine.Update, reread bool) (a ahead) {
 	for i := range a.wanted {
 		a.wanted[i].compact()
 	}
-	slices.Sort(a.fenced)
-	a.fenced = slices.Compact(a.fenced)
 	return a
 }
 

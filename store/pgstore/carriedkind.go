@@ -14,8 +14,8 @@ import (
 // them.
 type carriedKind struct {
 	of      *rows.Kind // nil: they are not kept as rows
-	key     []column   // the parts of the key, in their order
-	query   string     // reads key and record, in the order of the keys
+	key     []column   // the parts of the key, in their order, of which its table has columns
+	query   string     // reads key and record, in the order of the keys; of numbers the record alone
 	table   string     // that is written; empty: none is
 	columns string     // those that are written: of the key, and others behind them
 
@@ -55,7 +55,7 @@ func carriedRows(k *rows.Kind) *carriedKind {
 
 var carriedCounts = &carriedKind{
 	key: []column{number("hour"), text("org_id"), number("endpoint")}, table: deliveryCounts.name, columns: "hour, org_id, endpoint, counts",
-	query: "SELECT hour, org_id, endpoint, summed.counts FROM (" + fmt.Sprintf(sqlSumParts, deliveryCounts.name) + ") summed (org_id, hour, endpoint, counts) ORDER BY hour, org_id, endpoint",
+	query: "SELECT int8send(hour) || convert_to(org_id, 'UTF8') || '\\x00'::bytea || int8send(endpoint), summed.counts FROM (" + fmt.Sprintf(sqlSumParts, deliveryCounts.name) + ") summed (org_id, hour, endpoint, counts) ORDER BY hour, org_id, endpoint",
 	record: func(kept []byte) ([]byte, error) {
 		return rows.Encode(store.CountsFields, readCounts(kept)), nil
 	},
@@ -66,18 +66,7 @@ var carriedCounts = &carriedKind{
 	},
 }
 
-// joinKey joins the parts of a key, which come first among the values, as store.Kind
-// says, and returns the values behind them.
-func joinKey(parts []column, values row) (key []byte, rest row) {
-	for i, part := range parts {
-		if key = append(key, values[i]...); part.kind == textKind && i < len(parts)-1 {
-			key = append(key, 0)
-		}
-	}
-	return key, values[len(parts):]
-}
-
-// splitKey is the reverse of joinKey.
+// splitKey splits a key in its parts, as store.Kind says.
 func splitKey(parts []column, key []byte) (values row, err error) {
 	for i, part := range parts {
 		var value []byte

@@ -197,11 +197,11 @@ func (w *whole) Dump(ctx context.Context, fn store.EachRecord) error {
 	for _, kind := range store.Kinds() {
 		k := carriedKinds()[kind]
 		err := w.each(ctx, k.query, func(values row) (err error) {
-			key, rest := joinKey(k.key, values)
-			record := []byte{}
-			if len(rest) > 0 {
-				record = rest[0]
+			var key []byte
+			if len(values) > 1 {
+				key = values[0]
 			}
+			record := values[len(values)-1]
 			if k.record != nil {
 				if record, err = k.record(record); err != nil {
 					return w.damaged(kind, key, err)

@@ -180,7 +180,7 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 		{sql: lock},
 	}
 	var held []row
-	if len(named.fenced) > 0 {
+	if named.fenced {
 		queries = append(queries, newQuery("SELECT name, token FROM leases WHERE node = $1", t.s.node.id).collect(&held))
 	}
 	queries = append(queries, named.locks(t.over, &found)...)

@@ -74,19 +74,18 @@ func (t *Target) refusal(err error) error {
 
 // explain finds the most telling of the causes, which may be of several addresses.
 func explain(err error) *Error {
-	var (
-		own    *Error
-		server *pgconn.PgError
-		dns    *net.DNSError
-	)
-	switch {
-	case errors.As(err, &own):
+	if own, ok := errors.AsType[*Error](err); ok {
 		copied := *own
 		return &copied
-	case errors.As(err, &server):
+	}
+	if server, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return explainServer(server)
-	case isTLS(err):
-		return explainTLS(err)
+	}
+	if e := explainTLS(err); e != nil {
+		return e
+	}
+	var dns *net.DNSError
+	switch {
 	case strings.Contains(err.Error(), "server requested md5 authentication"):
 		return &Error{Text: "asks for the password's MD5", Advice: "set password_encryption = 'scram-sha-256', set the role's password again, and let pg_hba.conf ask for scram-sha-256", Err: err}
 	case errors.As(err, &dns):
@@ -130,22 +129,7 @@ func explainServer(err *pgconn.PgError) *Error {
 	return e
 }
 
-func isTLS(err error) bool {
-	var (
-		verification *tls.CertificateVerificationError
-		authority    x509.UnknownAuthorityError
-		invalid      x509.CertificateInvalidError
-		name         x509.HostnameError
-		header       tls.RecordHeaderError
-		alert        tls.AlertError
-	)
-	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &invalid) || errors.As(err, &name) ||
-		errors.As(err, &header) || errors.As(err, &alert) || noTLS(err)
-}
-
-// noTLS reports whether the server speaks no TLS, which pgconn says in words only.
-func noTLS(err error) bool { return strings.Contains(err.Error(), "server refused TLS connection") }
-
+// explainTLS explains why TLS failed; nil: it didn't.
 func explainTLS(err error) *Error {
 	var (
 		authority x509.UnknownAuthorityError
@@ -154,7 +138,7 @@ func explainTLS(err error) *Error {
 	)
 	e := &Error{Err: err}
 	switch {
-	case noTLS(err):
+	case strings.Contains(err.Error(), "server refused TLS connection"): // pgconn says so in words only
 		e.Text, e.Advice = "speaks no TLS", "set ssl=on there; only in a network of your own add sslmode=disable to --data"
 	case errors.As(err, &name):
 		e.Text, e.Advice = "has a certificate for another name than "+name.Host, "use a name of the certificate in --data"
@@ -162,8 +146,10 @@ func explainTLS(err error) *Error {
 		e.Text, e.Advice = "has a certificate of a CA that is not trusted here", "add sslrootcert=FILE to --data, with the CA's certificate"
 	case errors.As(err, &invalid):
 		e.Text, e.Advice = "has a certificate that is not valid: "+invalid.Error(), "renew it"
-	default:
+	case errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(tls.RecordHeaderError)), errors.As(err, new(tls.AlertError)):
 		e.Text, e.Advice = "fails to agree on TLS", "see PostgreSQL's log"
+	default:
+		return nil
 	}
 	return e
 }

@@ -143,12 +143,7 @@ func isPrefer(config *pgconn.Config) bool {
 }
 
 func hasTLS(config *pgconn.Config) bool {
-	for _, e := range endpoints(config) {
-		if e.TLSConfig != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(endpoints(config), func(e *pgconn.FallbackConfig) bool { return e.TLSConfig != nil })
 }
 
 func withVerification(databaseURL string) string {
@@ -167,12 +162,7 @@ func endpoints(config *pgconn.Config) []*pgconn.FallbackConfig {
 
 // distant reports whether an address is not on this machine.
 func distant(config *pgconn.Config) bool {
-	for _, e := range endpoints(config) {
-		if isDistant(e.Host, e.Port) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(endpoints(config), func(e *pgconn.FallbackConfig) bool { return isDistant(e.Host, e.Port) })
 }
 
 func isDistant(host string, port uint16) bool {

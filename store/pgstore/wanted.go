@@ -18,19 +18,17 @@ type wanted struct {
 // want adds what an update reads.
 func (a *ahead) want(wants []rows.Want) {
 	for _, w := range wants {
-		if in := tableOf(w.Kind); w.Keys != nil {
-			a.wantKeys(in, w.Keys)
-		} else {
-			of := a.wantedOf(in)
-			of.ranges = append(of.ranges, w.Bounds)
+		in := a.wantedOf(tableOf(w.Kind))
+		if in.keys = append(in.keys, w.Keys...); w.Keys == nil {
+			in.ranges = append(in.ranges, w.Bounds)
 		}
 	}
 }
 
-func (a *ahead) wantKeys(in *table, keys [][]byte) {
-	if len(keys) > 0 {
-		of := a.wantedOf(in)
-		of.keys = append(of.keys, keys...)
+func (a *ahead) wantDeliveries(ids []string) {
+	for _, id := range ids {
+		in := a.wantedOf(deliveries)
+		in.keys = append(in.keys, []byte(id))
 	}
 }
 
