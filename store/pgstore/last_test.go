@@ -3,6 +3,7 @@ package pgstore
 import (
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 
 	"teamdata/e2e/kit"
@@ -119,12 +120,17 @@ func TestListsRoundTrips(t *testing.T) {
 		}
 		return err
 	}))
-	trips := func(what string, do func() error) int {
+	// trips returns the fewest round trips of several tries: the first prepare statements,
+	// and the heartbeat makes some of its own beside others.
+	trips := func(do func() error) int {
 		t.Helper()
-		kit.Must(t, do()) // prepares the statements
-		before := proxy.Counts().RoundTrips
-		kit.Must(t, do())
-		return proxy.Counts().RoundTrips - before
+		fewest := math.MaxInt
+		for range 8 {
+			before := proxy.Counts().RoundTrips
+			kit.Must(t, do())
+			fewest = min(fewest, proxy.Counts().RoundTrips-before)
+		}
+		return fewest
 	}
 	page := func(limit int) func() error {
 		return func() error {
@@ -137,8 +143,8 @@ func TestListsRoundTrips(t *testing.T) {
 			})
 		}
 	}
-	if one, many := trips("a page", page(1)), trips("a page", page(200)); many > one {
-		t.Errorf("200 members take %d round trips, and one takes %d", many, one)
+	if one, many := trips(page(1)), trips(page(200)); one != 1 || many != 1 {
+		t.Errorf("a page of one member takes %d round trips, and one of 200 takes %d: not 1", one, many)
 	}
 	appended := 0
 	add := func() error {
@@ -151,7 +157,7 @@ func TestListsRoundTrips(t *testing.T) {
 	none := func() error {
 		return s.Update(bg, store.InOrg("org_1"), func(r store.Tx) error { return r.PutInstructions("org_1", store.Instructions{}) })
 	}
-	if got, want := trips("an append", add), trips("no append", none); got > want+1 { // of a new user
+	if got, want := trips(add), trips(none); got > want+1 { // of a new user
 		t.Errorf("to append takes %d round trips, and not to append %d", got, want)
 	}
 }
