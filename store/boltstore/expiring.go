@@ -89,9 +89,13 @@ func (t *tx) writeExpiring(k *rows.Kind, r *rows.Row) error {
 		return t.dropExpiring(k, r.Key)
 	}
 	number := rows.Partition(k, r.At)
-	partition, err := t.of(k, rows.ByKey).CreateBucketIfNotExists(numberKey(number))
-	if err != nil {
-		return storageFault(err)
+	b, name := t.of(k, rows.ByKey), numberKey(number)
+	partition := b.Bucket(name) // most of the time it is there, and open
+	if partition == nil {
+		var err error
+		if partition, err = b.CreateBucket(name); err != nil {
+			return storageFault(err)
+		}
 	}
 	partition.FillPercent = fillPercent
 	key := r.Key
