@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net"
 	"path/filepath"
 	"strings"
@@ -58,6 +59,39 @@ func TestClockIsNotMoved(t *testing.T) {
 	about, err := a.store.About()
 	if err != nil || !about.Now.Equal(s.Clock.Now()) {
 		t.Errorf("by the clock of the store it is %s: %v", about.Now, err)
+	}
+}
+
+// What goes on in the background is done when the clock has moved, too: nobody could tell
+// otherwise whether a replay has sent anything, or a deleted org's id is free.
+func TestAdvanceWaitsForTheBackground(t *testing.T) {
+	s := Defaults()
+	s.Clock = NewStandingClock(time.Now())
+	a := run(t, s)
+	var replay store.ReplayJob
+	create := func(id string) error {
+		return a.store.Update(t.Context(), store.All, func(tx store.Tx) error {
+			_, err := store.CreateOrg(tx, "", store.Org{ID: id, Name: "Acme"})
+			return err
+		})
+	}
+	kit.Must(t, create("org_acme"))
+	kit.Must(t, create("org_old"))
+	kit.Must(t, a.Advance(t.Context(), 0)) // and the background's own start is over
+	kit.Must(t, a.store.Update(t.Context(), store.All, func(tx store.Tx) (err error) {
+		replay, err = store.StartReplay(tx, "", store.ReplayJob{OrgID: "org_acme"})
+		return errors.Join(err, store.DeleteOrg(tx, "org_old"))
+	}))
+	kit.Must(t, a.Advance(t.Context(), 0))
+	kit.Must(t, a.store.View(t.Context(), func(tx store.Tx) (err error) {
+		replay, err = store.FindReplay(tx, "org_acme", replay.ID)
+		return err
+	}))
+	if replay.State != store.ReplayDone {
+		t.Errorf("the replay is %s", replay.State)
+	}
+	if err := create("org_old"); err != nil {
+		t.Errorf("an org like the deleted one: %v", err)
 	}
 }
 
