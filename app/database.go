@@ -116,6 +116,9 @@ func (s *Settings) checkData() error {
 	if err := CheckData("--data", s.Data); err != nil {
 		return err
 	}
+	if s.Demo && (s.Data != DefaultData || s.Seed != "") {
+		return hint.New("--demo brings its own data", "leave out --data and --seed")
+	}
 	if !IsDatabase(s.Data) {
 		if s.StateDir != "" {
 			return hint.New("--state-dir is for a database in --data", "leave it out: what belongs to a data file is put beside it")

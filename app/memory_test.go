@@ -1,6 +1,9 @@
 package app
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestMemoryLimit(t *testing.T) {
 	for text, want := range map[string]uint64{
@@ -10,6 +13,17 @@ func TestMemoryLimit(t *testing.T) {
 		got, ok := memoryLimit(text, 1000)
 		if ok != (want > 0) || ok && got != want {
 			t.Errorf("%q: %d, %t", text, got, ok)
+		}
+	}
+}
+
+// A share whose % was forgotten leaves no room for a single connection.
+func TestLeastMemory(t *testing.T) {
+	for text, want := range map[string]string{
+		"75": "less than the 32MiB that the server needs", "31MiB": "less than", "32MiB": "", "1%": "", "many": "neither a number",
+	} {
+		if err := checkMemory(text); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

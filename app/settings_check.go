@@ -92,6 +92,9 @@ func (s *Settings) checkFlags() error {
 	if err := s.checkListen(); err != nil {
 		return err
 	}
+	if err := checkMemory(s.MemoryLimit); err != nil {
+		return err
+	}
 	return s.checkTestClock()
 }
 
@@ -173,8 +176,6 @@ func (s *Settings) checkListen() error {
 		return errors.New("--max-conns is 0 (no limit) or more")
 	case s.MaxConnsPerClient < 0:
 		return errors.New("--max-conns-per-client is 0 (no limit) or more")
-	case !validMemory(s.MemoryLimit):
-		return fmt.Errorf("--memory-limit %q is neither a number of bytes, such as 512MiB or 2GiB, nor a share, such as 75%%", s.MemoryLimit)
 	case s.ProxyProtocol && len(s.TrustedProxies) == 0 && !isUnix:
 		return errors.New("--proxy-protocol needs --trusted-proxies, the proxies that may connect, such as loopback or 10.0.0.7")
 	case isUnix && path == "":

@@ -16,7 +16,6 @@ import (
 
 	"teamdata/app"
 	"teamdata/cli/listen"
-	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 )
 
@@ -37,9 +36,6 @@ type example struct {
 // serveDemo runs the server on a temporary file with the example org, whose
 // endpoint is a built-in receiver, and prints what to try.
 func serveDemo(ctx context.Context, s app.Settings, out io.Writer, log zerolog.Logger) (err error) {
-	if s.Data != app.DefaultData || s.Seed != "" {
-		return hint.New("--demo brings its own data", "leave out --data and --seed")
-	}
 	folder, err := os.MkdirTemp("", "teamdata-demo-")
 	if err != nil {
 		return err

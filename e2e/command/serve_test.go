@@ -136,6 +136,8 @@ func TestCannotStart(t *testing.T) {
 		"no origin":        {[]string{"--public-url", "https://data.example.com/teamdata"}, "--public-url goes on behind the host"},
 		"parameters":       {[]string{"--data", "host=db.example password=s3cret"}, "--data is a list of parameters, such as host=…; write postgres://"},
 		"libpq's alone":    {[]string{"--data", "postgres://td@db.example/td?gssencmode=require"}, "--data sets gssencmode to a value"},
+		"share without %":  {[]string{"--memory-limit", "75"}, "--memory-limit \"75\" is less than the 32MiB .* such as 75%"},
+		"demo with a seed": {[]string{"--demo", "--seed", badSeed}, "--demo brings its own data"},
 		"no seed":          {[]string{"--seed", "nowhere.json"}, "--seed: open nowhere.json"},
 		"bad seed":         {[]string{"--seed", badSeed}, `orgs\[0\]\.members\[0\]\.role: is missing or empty; nothing was imported`},
 		"bad schedule":     {[]string{"--retry-schedule", "1m,0s"}, "--retry-schedule holds times longer than 0"},
