@@ -27,7 +27,6 @@ var mayImport = map[string][]string{
 	"cli/listen":   {"teamdata/app", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/bench":    {"teamdata/store", "teamdata/internal/"},
 	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store", "github.com/rs/zerolog", "github.com/spf13/pflag"},
-	"cli/release":  {"teamdata/internal/hint", "teamdata/internal/sbom", "teamdata/internal/smallfile", "teamdata/internal/terminal"},
 	"cli/operator": {"teamdata/store", "teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 
 	"server":              {"teamdata/store", "teamdata/internal/", "teamdata/server/", "teamdata/wire/openapi", "teamdata/wire/reference", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
@@ -72,7 +71,6 @@ var mayImport = map[string][]string{
 	"internal/memory":     {},
 	"internal/netguard":   {"code.dny.dev/ssrf"},
 	"internal/ratelimit":  {},
-	"internal/sbom":       {},
 	"internal/schema":     {"teamdata/internal/canonical"},
 	"internal/signature":  {"teamdata/internal/hint"},
 	"internal/smallfile":  {},
@@ -98,7 +96,6 @@ var mayImport = map[string][]string{
 	"contrib/clients/generate": {},
 	"contrib/clients/go":       {},
 	"contrib/clients/go/admin": {"teamdata/contrib/clients/go"},
-	"contrib/sbom":             {"teamdata/internal/sbom"},
 	"contrib/ingest":           {"teamdata/contrib/clients/go", "teamdata/contrib/clients/go/"},
 }
 

@@ -55,9 +55,9 @@ var (
 	flagInDocs     = regexp.MustCompile("`--([a-z][a-z0-9-]*)")
 	variableInDocs = regexp.MustCompile(`\bTEAMDATA_([A-Z0-9_]*[A-Z0-9])\b`)
 
-	// Any flag, Docker's, any variable, those of the programs that the docs show, and one
+	// Any flag, Docker's and sha256sum's, any variable, those of the programs that the docs show, and one
 	// that is misspelled.
-	flagsOfOthers      = []string{"a-b", "build-arg", "restart"}
+	flagsOfOthers      = []string{"a-b", "build-arg", "ignore-missing", "restart"}
 	variablesOfSamples = []string{"A_B", "A_B_FILE", "AUTHORIZATION", "CA", "KEY", "URL", "LISTN"}
 )
 

@@ -118,7 +118,7 @@ wins.`,
 	addGroup(root, "Serve and manage data:", append([]*cobra.Command{serveCommand(), doctorCommand(), configCommand(), healthcheckCommand()}, operator.Commands(operatorConfig(version))...)...)
 	addGroup(root, "The data file as a whole:", backupCommand(), restoreCommand(), checkCommand(), compactCommand(),
 		exportCommand(), importCommand(), migrateCommand())
-	addGroup(root, forDevelopers, listen.Command(), benchCommand(), manCommand(), verifyReleaseCommand(), versionCommand())
+	addGroup(root, forDevelopers, listen.Command(), benchCommand(), manCommand(), versionCommand())
 	operator.OnlyBelow(root)
 	groupFlags(root)
 	root.SetCompletionCommandGroupID(forDevelopers)

@@ -2,22 +2,24 @@ package release
 
 import (
 	"archive/zip"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"teamdata/e2e/kit"
-	"teamdata/e2e/kit/program"
 )
 
 // releaseVersion is the version of the release in these tests.
@@ -36,19 +38,24 @@ func makeRelease(t *testing.T, repository, folder string, args ...string) (said 
 	return string(out)
 }
 
-// newReleaseKey makes a key, and returns the file of its private and the text of its
-// public half.
-func newReleaseKey(t *testing.T) (file, public string) {
+// The commands by which docs/operations.md has a release verified, in its folder.
+const (
+	checkSignature = "ssh-keygen -Y verify -f allowed_signers -I teamdata -n file -s SHA256SUMS.sig < SHA256SUMS"
+	checkSums      = "sha256sum -c SHA256SUMS"
+)
+
+// newReleaseKey makes a key, and returns the file of its private half.
+func newReleaseKey(t *testing.T) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "key")
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return file, strings.TrimSpace(kit.ReadText(t, file+".pub"))
+	return file
 }
 
 // A release made twice, from copies of the repository in two folders, is the same to
-// the byte. Whatever is changed in it is named by verify-release and by sha256sum.
+// the byte. Whatever is changed in it is noticed by the two commands of the docs.
 func TestRelease(t *testing.T) {
 	kit.OnlyAtSize(t)
 	for _, tool := range []string{"git", "ssh-keygen", "zip"} {
@@ -56,7 +63,7 @@ func TestRelease(t *testing.T) {
 			kit.MustSkip(t, tool+" is not installed; on Debian: apt-get install git openssh-client zip")
 		}
 	}
-	key, public := newReleaseKey(t)
+	key := newReleaseKey(t)
 	clone, first, second := filepath.Join(t.TempDir(), "clone"), filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
 	if out, err := exec.Command("git", "clone", "--quiet", ".", clone).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -71,17 +78,18 @@ func TestRelease(t *testing.T) {
 	makeRelease(t, clone, second, append(platforms, "--key", key)...)
 	sameFolders(t, first, second)
 
-	t.Run("verified", func(t *testing.T) { verified(t, first, public) })
+	t.Run("verified", func(t *testing.T) { verified(t, first) })
 	t.Run("by the README", func(t *testing.T) { readmeInstalls(t, first, releaseVersion) })
 	t.Run("bill of materials", func(t *testing.T) { billsOfMaterials(t, first, strings.Fields(platforms[1])) })
-	t.Run("changed", func(t *testing.T) { changedFilesNamed(t, first, public) })
+	t.Run("changed", func(t *testing.T) { changedFilesNoticed(t, first) })
 	t.Run("unsigned", func(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), "unsigned")
 		if said := makeRelease(t, clone, folder, "--platforms", "linux/"+runtime.GOARCH); !strings.Contains(said, "THIS RELEASE IS NOT SIGNED") {
 			t.Errorf("it said\n%s", said)
 		}
-		refused(t, "is not signed: it has no SHA256SUMS.sig", folder, "--key", public)
-		program.MustRun(t, "verify-release", folder, "--unsigned")
+		allListed(t, folder)
+		mustPass(t, folder, checkSums)
+		mustFail(t, folder, checkSignature, "Could not verify signature")
 	})
 }
 
@@ -139,22 +147,37 @@ func sameFolders(t *testing.T, a, b string) {
 	}
 }
 
-// verified checks a release by all commands that the docs name, and refuses a wrong key.
-func verified(t *testing.T, folder, public string) {
-	signers := filepath.Join(t.TempDir(), "allowed_signers")
-	kit.WriteFile(t, signers, kit.ReadText(t, filepath.Join(folder, "allowed_signers")))
-	for _, trust := range [][]string{{"--key", public}, {"--signers", signers}, {"--unsigned"}} {
-		program.MustRun(t, append([]string{"verify-release", folder}, trust...)...)
-	}
-	for _, line := range []string{
-		"ssh-keygen -Y verify -f " + signers + " -I teamdata -n file -s SHA256SUMS.sig < SHA256SUMS", "sha256sum --strict -c SHA256SUMS",
-	} {
-		if out, err := shellIn(folder, line); err != nil {
-			t.Errorf("%s: %v\n%s", line, err, out)
+// verified checks a release by the commands that the docs name, and refuses a wrong key.
+func verified(t *testing.T, folder string) {
+	for _, page := range []string{"README.md", "SECURITY.md", "docs/operations.md"} {
+		text := kit.ReadText(t, page)
+		if !strings.Contains(text, "\n"+checkSignature+"\nsha256sum -c ") {
+			t.Errorf("%s does not say how to verify a release", page)
 		}
 	}
-	_, other := newReleaseKey(t)
-	refused(t, "SHA256SUMS is signed with another key", folder, "--key", other)
+	allListed(t, folder)
+	mustPass(t, folder, checkSignature)
+	mustPass(t, folder, checkSums)
+	other := strings.Fields(kit.ReadText(t, newReleaseKey(t)+".pub"))
+	signers := filepath.Join(t.TempDir(), "allowed_signers")
+	kit.WriteFile(t, signers, "teamdata namespaces=\"file\" "+other[0]+" "+other[1]+"\n")
+	mustFail(t, folder, strings.Replace(checkSignature, "allowed_signers", signers, 1), "Could not verify signature")
+}
+
+// allListed checks that the sums are those of all files but themselves and their
+// signature.
+func allListed(t *testing.T, folder string) {
+	t.Helper()
+	listed := map[string]bool{"SHA256SUMS": true, "SHA256SUMS.sig": true}
+	for line := range strings.Lines(kit.ReadText(t, filepath.Join(folder, "SHA256SUMS"))) {
+		_, file, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		listed[file] = true
+	}
+	for _, file := range filesOf(t, folder) {
+		if !listed[file] {
+			t.Errorf("%s is not in SHA256SUMS", file)
+		}
+	}
 }
 
 func shellIn(folder, line string) (string, error) {
@@ -164,32 +187,39 @@ func shellIn(folder, line string) (string, error) {
 	return string(out), err
 }
 
-// refused holds verify-release to a text, and to the end of failed work.
-func refused(t *testing.T, want, folder string, args ...string) {
+func mustPass(t *testing.T, folder, line string) {
 	t.Helper()
-	out, err := program.Run(t, append([]string{"verify-release", folder}, args...)...)
-	failed, ok := err.(*exec.ExitError)
-	if !ok || failed.ExitCode() != 1 || !strings.Contains(out, want) {
-		t.Errorf("it ended with %v, and not with 1 and %q:\n%s", err, want, out)
+	if out, err := shellIn(folder, line); err != nil {
+		t.Errorf("%s: %v\n%s", line, err, out)
 	}
 }
 
-// changedFilesNamed changes a byte of each file.
-func changedFilesNamed(t *testing.T, folder, public string) {
+// mustFail holds a command to a failure that says a text.
+func mustFail(t *testing.T, folder, line, want string) {
+	t.Helper()
+	if out, err := shellIn(folder, line); err == nil || !strings.Contains(out, want) {
+		t.Errorf("%s ended with %v, and without %q:\n%s", line, err, want, out)
+	}
+}
+
+// changedFilesNoticed changes a byte of each file, and removes it.
+func changedFilesNoticed(t *testing.T, folder string) {
 	for _, file := range filesOf(t, folder) {
 		path := filepath.Join(folder, file)
 		content := kit.ReadText(t, path)
 		middle := len(content) / 2
-		kit.Must(t, os.WriteFile(path, []byte(content[:middle]+string([]byte{content[middle] ^ 1})+content[middle+1:]), 0o644))
-		refused(t, file, folder, "--key", public)
-		if !strings.HasPrefix(file, "SHA256SUMS") {
-			if out, err := shellIn(folder, "sha256sum -c SHA256SUMS"); err == nil || !strings.Contains(out, file+": FAILED\n") {
-				t.Errorf("sha256sum does not name %s: %v\n%s", file, err, out)
-			}
+		check, changed, missing := checkSums, file+": FAILED\n", file+": FAILED open or read\n"
+		if strings.HasPrefix(file, "SHA256SUMS") {
+			check, changed, missing = checkSignature, "", "" // in words of the shell or of OpenSSH
 		}
+		kit.Must(t, os.WriteFile(path, []byte(content[:middle]+string([]byte{content[middle] ^ 1})+content[middle+1:]), 0o644))
+		mustFail(t, folder, check, changed)
+		kit.Must(t, os.Remove(path))
+		mustFail(t, folder, check, missing)
 		kit.Must(t, os.WriteFile(path, []byte(content), 0o644))
 	}
-	program.MustRun(t, "verify-release", folder, "--key", public)
+	mustPass(t, folder, checkSignature)
+	mustPass(t, folder, checkSums)
 }
 
 var dependency = regexp.MustCompile(`(?m)^\tdep\t(\S+)\t(\S+)\th1:(\S+)$`)
@@ -203,16 +233,25 @@ func billsOfMaterials(t *testing.T, folder string, platforms []string) {
 		if err := schema.Validate(parsed(t, filepath.Join(folder, name+".cdx.json"))); err != nil {
 			t.Errorf("%s is not CycloneDX: %v", name, err)
 		}
+		type component struct {
+			Name, Version string
+			Hashes        []struct{ Alg, Content string }
+		}
 		var bom struct {
-			Components []struct {
-				Name, Version string
-				Hashes        []struct{ Alg, Content string }
+			Metadata struct {
+				Component  component
+				Properties []struct{ Name, Value string }
 			}
+			Components []component
 		}
 		kit.Must(t, json.Unmarshal([]byte(kit.ReadText(t, filepath.Join(folder, name+".cdx.json"))), &bom))
 		var listed, linked []string
 		for _, c := range bom.Components {
-			listed = append(listed, strings.Join([]string{c.Name, c.Version, c.Hashes[0].Alg, c.Hashes[0].Content}, " "))
+			line := c.Name + " " + c.Version
+			for _, h := range c.Hashes {
+				line += " " + h.Alg + " " + h.Content
+			}
+			listed = append(listed, line)
 		}
 		binary := unpack(t, filepath.Join(folder, name))
 		out, err := exec.Command("go", "version", "-m", binary).Output()
@@ -222,8 +261,19 @@ func billsOfMaterials(t *testing.T, folder string, platforms []string) {
 			kit.Must(t, err)
 			linked = append(linked, strings.Join([]string{found[1], found[2], "SHA-256", hex.EncodeToString(sum)}, " "))
 		}
-		if a, b := strings.Join(listed, "\n"), strings.Join(linked, "\n"); a != b || len(linked) != strings.Count(string(out), "\tdep\t") || len(linked) < 10 {
+		modules := len(linked)
+		linked = append(linked, "std "+strings.TrimSpace(kit.ReadText(t, ".ci/go-version")))
+		if a, b := strings.Join(listed, "\n"), strings.Join(linked, "\n"); a != b || modules != strings.Count(string(out), "\tdep\t") || modules < 10 {
 			t.Errorf("%s lists\n%s\nand not\n%s", name, a, b)
+		}
+		if c := bom.Metadata.Component; c.Name != "teamdata" || c.Version != releaseVersion {
+			t.Errorf("%s is about %s %s", name, c.Name, c.Version)
+		}
+		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(kit.ReadText(t, binary))))
+		if !slices.ContainsFunc(bom.Metadata.Properties, func(p struct{ Name, Value string }) bool {
+			return p.Name == "cdx:gomod:binary:hash:SHA-256" && p.Value == sum
+		}) {
+			t.Errorf("%s is not about a program with the hash %s", name, sum)
 		}
 	}
 }
@@ -269,7 +319,7 @@ func unpack(t *testing.T, archive string) (binary string) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, file := range []string{"LICENSE", "README.md", "CHANGELOG.md", "docs/operations.md", "contrib/systemd/teamdata.service",
-		"contrib/systemd/teamdata.env", "contrib/systemd/teamdata.sysusers", "man/teamdata-serve.1", "man/teamdata-verify-release.1",
+		"contrib/systemd/teamdata.env", "contrib/systemd/teamdata.sysusers", "man/teamdata-serve.1",
 		"completions/teamdata.bash", "completions/_teamdata", "completions/teamdata.fish", "completions/teamdata.ps1"} {
 		if info, err := os.Stat(filepath.Join(top, file)); err != nil || info.Size() == 0 {
 			t.Errorf("%s has no %s: %v", archive, file, err)
