@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 	"unicode"
 
 	"teamdata/admin/socket"
@@ -139,19 +138,6 @@ func (s *Settings) checkData() error {
 
 // Inspection is the state of a database, for doctor.
 type Inspection = pgstore.Inspection
-
-// Scratch is a schema of its own in a database, for bench.
-type Scratch = pgstore.Scratch
-
-// NewScratch makes one in the database that --data names, with so many connections, as if
-// the answers of the database took away longer.
-func NewScratch(ctx context.Context, data string, connections int, away time.Duration) (*Scratch, error) {
-	target, err := pgstore.ParseTarget(data)
-	if err != nil {
-		return nil, err
-	}
-	return pgstore.NewScratch(ctx, target, connections, away)
-}
 
 // DatabaseConnections is how many connections a server opens to its database at most.
 const DatabaseConnections = pgstore.ServerConnections

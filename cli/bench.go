@@ -1,25 +1,18 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"teamdata/app"
 	"teamdata/cli/bench"
 	"teamdata/internal/terminal"
 )
 
-// benchConnections is how many connections the baselines of a database have.
-const benchConnections = 64
-
 func benchCommand() *cobra.Command {
 	var asJSON, list bool
-	var data string
 	c := bench.Default()
 	cmd := &cobra.Command{
 		Use:   "bench",
@@ -32,28 +25,13 @@ may be twice another run's; the ratio to its baseline is what stays.
 It serves data files of its own in a temporary folder, on the loopback address,
 with this program, and removes them at the end. All of it takes about two minutes;
 --only and the sizes make it shorter. The disk is the one that holds the folder:
-choose another with --dir. Run it while the machine has nothing else to do.
-
-With a database in --data it measures that instead, beside what any program could do
-with it on 64 connections, as one node and as two and four, and also as if the answers
-of the database took 1 ms longer. All nodes run in this one process, so the machine
-limits their sum. That takes about three minutes. It makes schemas of its own there, named
-teamdata_bench_…, and drops them at the end; nothing else in the database is read or
-written. Its role needs the right to create schemas. Others who use the database
-server wait longer meanwhile.`,
+choose another with --dir. Run it while the machine has nothing else to do.`,
 		Example: `  teamdata bench
   teamdata bench --dir /var/lib/teamdata
-  teamdata bench --only sync,accept,deliver --json
-  teamdata bench --data postgres://teamdata@db.example/teamdata --waiting 1000000`,
+  teamdata bench --only sync,accept,deliver --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if app.IsDatabase(data) {
-				c.Place = app.Named(data)
-				c.Database = func(ctx context.Context, away time.Duration) (bench.Database, error) {
-					return app.NewScratch(ctx, data, benchConnections, away)
-				}
-			}
 			if list {
-				for _, m := range c.Measurements() {
+				for _, m := range bench.Measurements() {
 					fmt.Fprintf(cmd.OutOrStdout(), "%-15s  %s\n", m.Name, m.What)
 				}
 				return nil
@@ -80,14 +58,12 @@ server wait longer meanwhile.`,
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
 	f.BoolVar(&list, "list", false, "say what there is to measure, and measure nothing")
 	f.StringSliceVar(&c.Only, "only", nil, "the `names` of what to measure, as --list has them; default: all")
-	f.StringVar(&data, "data", "", "postgres://… measures that `database`; a data file is left alone")
 	f.StringVar(&c.Dir, "dir", "", "a `folder` on the disk to measure; default: the system's for temporary files")
 	f.IntVar(&c.Rounds, "rounds", c.Rounds, "how often a figure and its baseline take turns")
 	f.DurationVar(&c.Duration, "duration", c.Duration, "how long one turn of requests lasts")
 	f.IntVar(&c.Events, "events", c.Events, "how many events one round of deliver sends")
 	f.IntVar(&c.Rate, "rate", c.Rate, "how many events a second latency sends")
-	f.IntVar(&c.Members, "members", c.Members, "how many members there are for pages and page")
-	f.IntVar(&c.Waiting, "waiting", c.Waiting, "how many deliveries wait in the database for ready")
+	f.IntVar(&c.Members, "members", c.Members, "how many members there are for pages")
 	cmd.AddCommand(&cobra.Command{ // a baseline, which bench runs as a separate process
 		Use: bench.WorkerCommand, Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -145,3 +145,60 @@ func writeBacklog(b *testing.B, into store.Store, o *org, size int) {
 	}))
 	kit.Must(b, writeRetries(b.Context(), into, endpoints, size))
 }
+
+const (
+	overdue     = 100            // of a backlog
+	backlogSpan = 10 * time.Hour // from now on, over which the rest is due
+	perUpdate   = 10_000         // written at once
+)
+
+// writeRetries writes deliveries that were attempted once, to endpoints in turns.
+func writeRetries(ctx context.Context, into store.Store, endpoints []store.Endpoint, size int) error {
+	return inLots(ctx, into, size, func(tx store.Tx, i int) error { return writeRetry(tx, &endpoints[i%len(endpoints)], i, size) })
+}
+
+// inLots writes so many, by their numbers.
+func inLots(ctx context.Context, into store.Store, size int, write func(tx store.Tx, i int) error) error {
+	for done := 0; done < size; done += perUpdate {
+		if err := into.Update(ctx, store.All, func(tx store.Tx) error {
+			for i := done; i < min(done+perUpdate, size); i++ {
+				if err := write(tx, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeRetry writes number i of the backlog.
+func writeRetry(tx store.Tx, e *store.Endpoint, i, size int) error {
+	now := tx.Now()
+	due := now.Add(-time.Second)
+	if i >= overdue {
+		due = now.Add(time.Hour + time.Duration(i)*(backlogSpan/time.Duration(size)))
+	}
+	event, d := newRetry(tx, e, due)
+	return tx.AddEvent(event, []store.Delivery{d})
+}
+
+// newRetry makes an event and its delivery, which was attempted once.
+func newRetry(tx store.Tx, e *store.Endpoint, due time.Time) (store.Event, store.Delivery) {
+	now, id := tx.Now(), tx.NewID(store.PrefixEvent)
+	d := store.Delivery{
+		ID: store.FirstDelivery(id), EventID: id, EventType: store.EventWebhookTest,
+		OrgID: e.OrgID, EndpointID: e.ID, EndpointNumber: e.Number,
+		State: store.StateRetrying, Attempts: 1, CreatedAt: now, FirstAttemptAt: now, DueAt: due,
+		History: []store.Attempt{{
+			StartedAt: now, EndedAt: now.Add(20 * time.Millisecond), Status: 503,
+			Reason: "the receiver answered 503 Service Unavailable", NextAt: due,
+		}},
+	}
+	return store.Event{
+		ID: d.EventID, OrgID: e.OrgID, Type: d.EventType, CreatedAt: now, Deliveries: []string{d.ID},
+		Body: []byte(`{"type":"webhook.test","timestamp":"` + store.FormatTime(now) + `","data":{"orgId":"` + e.OrgID + `","endpointId":"` + e.ID + `"}}`),
+	}, d
+}

@@ -10,8 +10,7 @@
 // The measured process is always a separate one: a server as deployed, or a
 // baseline worker of this program. In both cases this process loads it and
 // receives from it. Everything is on the loopback address, and on files in one
-// temporary folder. A database is measured by its engine in this process, beside
-// what any program could do with it on connections of its own (database.go, nodes.go).
+// temporary folder. What a database can do is a benchmark of package pgstore.
 //
 // The package may import store and internal, and no engine: data gets in by
 // `serve --seed`. A new measurement is a row of groups and a method in throughput.go,
@@ -27,7 +26,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"teamdata/internal/hint"
@@ -40,24 +38,18 @@ type Config struct {
 	Dir     string   // where the temporary folder is made; empty: the system's folder for them
 	Only    []string // names of measurements; empty: all
 
-	// Database makes a place for measurements in a database, whose answers take away
-	// longer than they do. Nil: the machine is measured. Place names the database.
-	Database func(ctx context.Context, away time.Duration) (Database, error)
-	Place    string
-
 	Rounds   int           // how often baseline and server take turns
 	Duration time.Duration // of one turn of requests
 	Events   int           // delivered in one round of deliver
 	Rate     int           // events a second that latency sends
 	Members  int           // that pages lists
-	Waiting  int           // deliveries in a database that ready starts on
 
 	Progress func(step string) // called with each step; may be nil
 }
 
 // Default are the sizes that a machine is measured with.
 func Default() Config {
-	return Config{Rounds: 3, Duration: 2 * time.Second, Events: 20_000, Rate: 500, Members: 10_000, Waiting: 100_000}
+	return Config{Rounds: 3, Duration: 2 * time.Second, Events: 20_000, Rate: 500, Members: 10_000}
 }
 
 // The connections that are open at once.
@@ -76,7 +68,7 @@ func (c *Config) check() error {
 	for _, size := range []struct {
 		flag    string
 		n, most int
-	}{{"rounds", c.Rounds, 100}, {"events", c.Events, 1_000_000}, {"rate", c.Rate, 100_000}, {"members", c.Members, 1_000_000}, {"waiting", c.Waiting, 10_000_000}} {
+	}{{"rounds", c.Rounds, 100}, {"events", c.Events, 1_000_000}, {"rate", c.Rate, 100_000}, {"members", c.Members, 1_000_000}} {
 		if size.n < 1 || size.n > size.most {
 			return fmt.Errorf("--%s %d: give a number from 1 to %d", size.flag, size.n, size.most)
 		}
@@ -92,9 +84,8 @@ type session struct {
 	Config
 	folder   string // for all files; removed at the end
 	report   *Report
-	current  string       // the measurements that run
-	cleanups []func()     // of the measurement that runs
-	accepted atomic.Int64 // requests of databases
+	current  string   // the measurements that run
+	cleanups []func() // of the measurement that runs
 }
 
 // Run measures. It ends the processes that it began and removes the files that
@@ -134,7 +125,7 @@ func newSession(c Config, folder string) (s *session, err error) {
 }
 
 func (s *session) measure(ctx context.Context) error {
-	for _, g := range s.groups() {
+	for _, g := range groups {
 		chosen := s.chosen(g.measurements)
 		if len(chosen) == 0 {
 			continue
@@ -189,16 +180,9 @@ var groups = []group{
 	{(*session).measurePages, []Measurement{{"pages", "pages of 100 members on 32 connections, beside a bare handler that answers as much"}}},
 }
 
-func (c *Config) groups() []group {
-	if c.Database != nil {
-		return databaseGroups
-	}
-	return groups
-}
-
 // Measurements are all of them, in the order in which they run.
-func (c *Config) Measurements() (all []Measurement) {
-	for _, g := range c.groups() {
+func Measurements() (all []Measurement) {
+	for _, g := range groups {
 		all = append(all, g.measurements...)
 	}
 	return all
@@ -215,7 +199,7 @@ func (c *Config) chosen(of []Measurement) (names []string) {
 }
 
 func (c *Config) checkNames() error {
-	all := (&Config{}).chosen(c.Measurements())
+	all := (&Config{}).chosen(Measurements())
 	for _, name := range c.Only {
 		if !slices.Contains(all, name) {
 			return hint.New("--only "+name+": there is no such measurement", "there are "+strings.Join(all, ", "))

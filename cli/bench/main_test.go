@@ -9,7 +9,7 @@ import (
 func tiny(t testing.TB) Config {
 	return Config{
 		Version: "test", Dir: t.TempDir(),
-		Rounds: 1, Duration: 40 * time.Millisecond, Events: 200, Rate: 500, Members: 300, Waiting: 1,
+		Rounds: 1, Duration: 40 * time.Millisecond, Events: 200, Rate: 500, Members: 300,
 	}
 }
 

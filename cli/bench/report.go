@@ -33,7 +33,6 @@ type Machine struct {
 	Go       string `json:"go"`
 	Version  string `json:"version"` // of teamdata
 	Folder   string `json:"folder"`  // on the disk that was measured
-	Database string `json:"database,omitempty"`
 	InMemory bool   `json:"inMemory"`
 }
 
@@ -41,16 +40,13 @@ func newReport(c *Config) *Report {
 	return &Report{
 		Machine: Machine{
 			CPUs: runtime.GOMAXPROCS(0), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version(),
-			Version: c.Version, Folder: c.Dir, Database: c.Place, InMemory: system.FileSystem(c.Dir) == system.Memory,
+			Version: c.Version, Folder: c.Dir, InMemory: system.FileSystem(c.Dir) == system.Memory,
 		},
 		StartedAt: time.Now().UTC().Truncate(time.Second), Figures: []Figure{}, Notes: []string{},
 	}
 }
 
 func (m *Machine) String() string {
-	if m.Database != "" {
-		return fmt.Sprintf("%d CPUs, %s/%s, %s, teamdata %s\nmeasured with the %s", m.CPUs, m.OS, m.Arch, m.Go, m.Version, m.Database)
-	}
 	disk := m.Folder
 	if m.InMemory {
 		disk += ", which is in memory and no disk: a sync costs nothing there"

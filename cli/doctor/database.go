@@ -30,7 +30,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 		d.refused(err)
 		return
 	}
-	d.ok("%s answers: PostgreSQL %s, %d bytes", app.Place(d.Data), i.Version, i.Size)
+	d.ok("%s answers in %s: PostgreSQL %s, %d bytes", app.Place(d.Data), i.RoundTrip.Round(10*time.Microsecond), i.Version, i.Size)
 	if warning != "" {
 		d.warn("see docs/postgresql.md", "%s", warning)
 	}

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { program.Main(m) }
 func tiny(t testing.TB) bench.Config {
 	return bench.Config{
 		Program: program.Binary(t), Version: "test", Dir: t.TempDir(),
-		Rounds: 1, Duration: 40 * time.Millisecond, Events: 200, Rate: 500, Members: 300, Waiting: 1,
+		Rounds: 1, Duration: 40 * time.Millisecond, Events: 200, Rate: 500, Members: 300,
 	}
 }
 

@@ -67,7 +67,7 @@ func TestDoctorOfDatabase(t *testing.T) {
 	database, state := postgres.Start(t).Database(t), t.TempDir() // it syncs, as that of other tests doesn't
 	examine := func() []doctor.Finding { return examined(t, "--data", database, "--state-dir", state) }
 	list := examine()
-	finds(t, list, "database", doctor.OK, "answers: PostgreSQL ")
+	finds(t, list, "database", doctor.OK, `answers in [0-9.]+(µs|ms): PostgreSQL `)
 	finds(t, list, "database", doctor.OK, "clock")
 	finds(t, list, "contents", doctor.OK, "none yet")
 	finds(t, list, "database", doctor.OK, "1 node may open up to 13")

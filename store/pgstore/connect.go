@@ -66,9 +66,6 @@ func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn,
 	for name, value := range map[string]string{"application_name": "teamdata", "client_encoding": "UTF8"} {
 		config.RuntimeParams[name] = cmp.Or(config.RuntimeParams[name], value)
 	}
-	if t.schema != "" {
-		config.RuntimeParams["search_path"] = t.schema
-	}
 	if hear != nil {
 		config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { hear(n.Payload) }
 	}
@@ -117,9 +114,6 @@ func (t *Target) dialer(timeout time.Duration) pgconn.DialFunc {
 		Timeout:         timeout,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 4},
 		Control:         setUserTimeout,
-	}
-	if t.away > 0 {
-		return distantly(d, t.away/2)
 	}
 	return d.DialContext
 }

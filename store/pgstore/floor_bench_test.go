@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -78,67 +78,86 @@ func sessions(b testing.TB, n int, database string, statements ...string) chan s
 	return free
 }
 
-// BenchmarkFloorDistant is the floor of BenchmarkDistant: each of 64 callers has a
-// transaction for its request and does one thing after the other. It locks its org, looks
-// for its key and an endpoint, and inserts an audit entry, an event, a delivery and the
-// answer.
-func BenchmarkFloorDistant(b *testing.B) {
-	server := roomy(b)
-	statements := []string{
-		"BEGIN", "SELECT n FROM orgs WHERE id = $1::bigint FOR UPDATE", "SELECT record FROM rows WHERE id = $1::bigint",
-		"INSERT INTO rows (record) VALUES (repeat('x', 200))", "UPDATE orgs SET n = n + 1 WHERE id = $1::bigint", "COMMIT",
-	}
-	for _, orgs := range []int{64, 1} {
-		b.Run(fmt.Sprint("orgs=", orgs), func(b *testing.B) {
-			proxy := postgres.NewProxy(b, server)
-			database := server.Database(b)
-			postgres.Exec(b, database, `CREATE TABLE rows (id bigserial PRIMARY KEY, record text);
-				CREATE TABLE orgs (id bigint PRIMARY KEY, n bigint) WITH (fillfactor = 50);
-				INSERT INTO orgs SELECT i, 0 FROM generate_series(0, 63) i`)
-			free := sessions(b, 64, proxy.URL(postgres.Name(b, database)), statements...)
-			proxy.Delay(500 * time.Microsecond)
-			callers(b, 64, func(i int) error {
-				s := <-free
-				defer func() { free <- s }()
-				for _, statement := range []int{0, 1, 2, 2, 3, 3, 3, 3, 4, 5} {
-					var values []string
-					if strings.Contains(statements[statement], "$1") {
-						values = []string{fmt.Sprint(i % orgs)}
-					}
-					if _, err := s.run(statement, values...); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		})
-	}
-}
+// floorTables are what the baselines of BenchmarkBeside work on. A record is about as long
+// as that of a delivery that was attempted.
+const (
+	floorTables = `CREATE TABLE floor_rows (id bigint PRIMARY KEY, record text NOT NULL);
+		CREATE TABLE floor_orgs (id bigint PRIMARY KEY, n bigint NOT NULL) WITH (fillfactor = 50);
+		INSERT INTO floor_orgs SELECT i, 0 FROM generate_series(0, 63) i`
+	floorWork = `CREATE TABLE floor_work (id bigint PRIMARY KEY, due bigint NOT NULL, record text NOT NULL) WITH (fillfactor = 80);
+		CREATE INDEX floor_due ON floor_work (due);
+		INSERT INTO floor_work SELECT i, 0, repeat('x', 200) FROM generate_series(1, 10000) i`
+	insertFloorRow = "INSERT INTO floor_rows VALUES ($1::bigint, $2::text)"
+)
 
-// BenchmarkFloorOutcome is what a queue in a table usually does, in 64 loops: it claims 32
-// rows that no one else has locked, and then writes their outcomes.
-func BenchmarkFloorOutcome(b *testing.B) {
-	database := roomy(b).Database(b)
-	postgres.Exec(b, database, fmt.Sprintf(`CREATE TABLE work (id bigint PRIMARY KEY, due bigint NOT NULL, record text NOT NULL) WITH (fillfactor = 80);
-		INSERT INTO work SELECT i, 0, repeat('x', 200) FROM generate_series(1, %d) i; CREATE INDEX work_due ON work (due); ANALYZE work`, b.N))
-	free := sessions(b, 64, database,
-		"UPDATE work SET due = 1 + $1::bigint WHERE id IN (SELECT id FROM work WHERE due <= 0 ORDER BY due LIMIT 32 FOR UPDATE SKIP LOCKED) RETURNING id",
-		"UPDATE work SET due = 2 + $2::bigint, record = repeat('y', 200) WHERE id = ANY($1::bigint[])")
-	loops := (b.N + 31) / 32
-	b.ResetTimer()
-	shared(b, 64, loops, func(i int) error {
+var floorRecord = strings.Repeat("x", 200)
+
+// insertRow is the least that keeps something: one row in a transaction of its own, of 64
+// callers.
+func insertRow(b *testing.B, database string, _ int) turn {
+	postgres.Exec(b, database, floorTables)
+	free := sessions(b, 64, database, insertFloorRow)
+	return perSecond(64, func(i int) (int, error) {
 		s := <-free
 		defer func() { free <- s }()
-		claimed, err := s.run(0, fmt.Sprint(i))
+		_, err := s.run(0, fmt.Sprint(i), floorRecord)
+		return 1, err
+	})
+}
+
+// acceptAlone is what a request takes that has a transaction for itself, and does one thing
+// after the other: it looks for its key and for an endpoint, locks its org, and inserts an
+// audit entry, an event, a delivery and the answer. So do 64 callers.
+func acceptAlone(b *testing.B, database string, orgs int) turn {
+	postgres.Exec(b, database, floorTables)
+	free := sessions(b, 64, database, "BEGIN", "COMMIT",
+		"SELECT record FROM floor_rows WHERE id = $1::bigint", "SELECT n FROM floor_orgs WHERE id = $1::bigint",
+		"UPDATE floor_orgs SET n = n + 1 WHERE id = $1::bigint", insertFloorRow)
+	const begin, commit, key, endpoint, lock, insert = 0, 1, 2, 3, 4, 5
+	return perSecond(64, func(i int) (int, error) {
+		s := <-free
+		defer func() { free <- s }()
+		org := fmt.Sprint(i % orgs)
+		row := func(k int) []string { return []string{fmt.Sprint(4*i + k), floorRecord} }
+		for _, step := range []struct {
+			statement int
+			values    []string
+		}{
+			{begin, nil}, {key, []string{"0"}}, {endpoint, []string{org}}, {lock, []string{org}},
+			{insert, row(0)}, {insert, row(1)}, {insert, row(2)}, {insert, row(3)}, {commit, nil},
+		} {
+			if _, err := s.run(step.statement, step.values...); err != nil {
+				return 0, err
+			}
+		}
+		return 1, nil
+	})
+}
+
+// skipLocked is what a queue in a table usually does, in 64 loops: it claims 32 rows that
+// are due and that no one else has locked, and writes their outcomes, so many at once.
+func skipLocked(b *testing.B, database string, atOnce int) turn {
+	postgres.Exec(b, database, floorWork)
+	free := sessions(b, 64, database,
+		`UPDATE floor_work SET due = due + 1000000000000 WHERE id IN
+			(SELECT id FROM floor_work WHERE due < 1000000000000 ORDER BY due LIMIT 32 FOR UPDATE SKIP LOCKED) RETURNING id`,
+		"UPDATE floor_work SET due = $2::bigint, record = $3::text WHERE id = ANY($1::bigint[])")
+	return perSecond(64, func(i int) (int, error) {
+		s := <-free
+		defer func() { free <- s }()
+		claimed, err := s.run(0)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		ids := make([]string, len(claimed.Rows))
 		for j, r := range claimed.Rows {
 			ids[j] = string(r[0])
 		}
-		_, err = s.run(1, "{"+strings.Join(ids, ",")+"}", fmt.Sprint(i))
-		return err
+		for some := range slices.Chunk(ids, atOnce) {
+			if _, err := s.run(1, "{"+strings.Join(some, ",")+"}", fmt.Sprint(i), floorRecord); err != nil {
+				return 0, err
+			}
+		}
+		return len(ids), nil
 	})
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "/s")
 }

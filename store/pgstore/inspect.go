@@ -19,6 +19,7 @@ type Inspection struct {
 	Standbys       int
 	SyncStandbys   string        // synchronous_standby_names
 	Offset         time.Duration // how far the database's clock is ahead of ours
+	RoundTrip      time.Duration // of the fastest of a few questions
 	OldestRead     time.Duration // age of the oldest transaction that keeps dead rows
 	Live, Dead     int64         // rows of its tables
 	Size           int64         // bytes
@@ -58,7 +59,7 @@ func Inspect(ctx context.Context, target *Target) (i Inspection, err error) {
 			OldestRead: time.Duration(readBigint(r[7])) * time.Millisecond,
 			Live:       readBigint(r[8]), Dead: readBigint(r[9]), Size: readBigint(r[10]), Isolation: string(r[11]), Pooled: c.server.pooled,
 		}
-		i.Offset, err = measureOffset(ctx, c)
+		i.Offset, i.RoundTrip, err = measureOffset(ctx, c)
 		return target.refusal(err)
 	})
 	if err != nil {
@@ -77,15 +78,20 @@ func Inspect(ctx context.Context, target *Target) (i Inspection, err error) {
 	})
 }
 
-// measureOffset compares the clocks in the middle of a round trip.
-func measureOffset(ctx context.Context, c *conn) (time.Duration, error) {
-	asked := time.Now()
-	rows, err := c.rows(ctx, newQuery(sqlClock))
-	if err != nil {
-		return 0, err
+// measureOffset compares the clocks in the middle of the fastest of a few round trips, and
+// returns how long that one took.
+func measureOffset(ctx context.Context, c *conn) (offset, roundTrip time.Duration, err error) {
+	for i := range 5 {
+		asked := time.Now()
+		rows, err := c.rows(ctx, newQuery(sqlClock))
+		if err != nil {
+			return 0, 0, err
+		}
+		if took := time.Since(asked); i == 0 || took < roundTrip {
+			offset, roundTrip = readTime(rows[0][0]).Sub(asked.Add(took/2)), took
+		}
 	}
-	took := time.Since(asked)
-	return readTime(rows[0][0]).Sub(asked.Add(took / 2)), nil
+	return offset, roundTrip, nil
 }
 
 // usable returns why this program can't serve what is in the database. An empty one,

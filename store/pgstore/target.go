@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -26,8 +25,6 @@ type Target struct {
 	place     string
 	warning   string
 	passwords bool
-	schema    string        // empty: that of the database
-	away      time.Duration // how much longer its answers are to take, for bench
 }
 
 // ParseTarget reads the URL of a database as libpq does, with its environment

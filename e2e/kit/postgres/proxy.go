@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
-	"teamdata/internal/system"
 )
 
 // Direction is a way through a [Proxy].
@@ -200,7 +199,7 @@ func (p *Proxy) passed(l *link, d Direction, n int) time.Time {
 func (p *Proxy) write(l *link, d Direction, chunks <-chan chunk) {
 	for c := range chunks {
 		if wait := time.Until(c.due); wait > 0 {
-			system.Pause(wait)
+			pause(wait)
 		}
 		if p.mayGo(l, d) {
 			l.ends[d].Write(c.data) // what fails was cut

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package system
-
-import "time"
-
-// Pause waits for d.
-func Pause(d time.Duration) { <-time.After(d) }
