@@ -90,15 +90,16 @@ var mayImport = map[string][]string{
 	"e2e/kit/referee":  {"teamdata/e2e/kit/contract", "github.com/santhosh-tekuri/jsonschema/v6"},
 	"e2e/kit/site":     {"teamdata/e2e/kit", "teamdata/store/boltstore", "github.com/rs/zerolog"},
 
+	"client":       {},
+	"client/admin": {"teamdata/client"},
+
 	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/e2e/kit/postbox", "teamdata/internal/", "teamdata/store", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 
 	"docs": {},
 
 	"contrib/clients/generate": {},
-	"contrib/clients/go":       {},
-	"contrib/clients/go/admin": {"teamdata/contrib/clients/go"},
 	"contrib/sbom":             {"teamdata/internal/sbom"},
-	"contrib/ingest":           {"teamdata/contrib/clients/go", "teamdata/contrib/clients/go/"},
+	"contrib/ingest":           {"teamdata/client", "teamdata/client/"},
 }
 
 func TestArrows(t *testing.T) {

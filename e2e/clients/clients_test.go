@@ -182,8 +182,8 @@ func TestClientsAreUpToDate(t *testing.T) {
 	case err != nil:
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, file := range []string{"go/types.gen.go", "go/admin/types.gen.go", "typescript/src/types.gen.ts", "typescript/src/admin.gen.ts"} {
-		if kit.ReadText(t, filepath.Join(made, file)) != kit.ReadText(t, "contrib/clients/"+file) {
+	for _, file := range []string{"client/types.gen.go", "client/admin/types.gen.go", typescript + "/src/types.gen.ts", typescript + "/src/admin.gen.ts"} {
+		if kit.ReadText(t, filepath.Join(made, file)) != kit.ReadText(t, file) {
 			t.Errorf("%s is not of these descriptions: go generate ./contrib/clients/...", file)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-//go:generate go run . ..
+//go:generate go run . ../../..
 
 const oapiCodegen = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
 
@@ -30,8 +30,8 @@ func main() {
 	}
 	defer os.RemoveAll(folder)
 	for _, api := range []struct{ document, name, goFile, typeScriptFile string }{
-		{"../../../server/openapi/openapi.json", "teamdata", "go/types.gen.go", "typescript/src/types.gen.ts"},
-		{"../../../admin/openapi.json", "admin", "go/admin/types.gen.go", "typescript/src/admin.gen.ts"},
+		{"../../../server/openapi/openapi.json", "teamdata", "client/types.gen.go", "contrib/clients/typescript/src/types.gen.ts"},
+		{"../../../admin/openapi.json", "admin", "client/admin/types.gen.go", "contrib/clients/typescript/src/admin.gen.ts"},
 	} {
 		schemas := filepath.Join(folder, api.name+"-schemas.json")
 		reduce(api.document, schemas, shorten)

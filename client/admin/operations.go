@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	teamdata "teamdata/contrib/clients/go"
+	teamdata "teamdata/client"
 )
 
 // ReadStatus returns the state of the server, and what is waiting.

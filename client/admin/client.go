@@ -7,7 +7,8 @@
 // Retries, errors and lists are those of package teamdata, above it. Nothing else but
 // the standard library is imported, so both packages can be copied together. The types
 // are generated from the API's description, and each method has the name of the
-// operation there; its errors are those of docs/admin-api.md.
+// operation there; its errors are those of docs/admin-api.md. It exports more than 40
+// names because most of them are those types.
 //
 // A secret that is shown once is not repeated: if the answer to a creation was lost on
 // its way and the client asked again, the secret is nil. Revoke such a key or token,
@@ -20,7 +21,7 @@ import (
 	"net/http"
 	"net/url"
 
-	teamdata "teamdata/contrib/clients/go"
+	teamdata "teamdata/client"
 )
 
 // Client changes the data of a server. It may be used by several goroutines at

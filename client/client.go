@@ -13,7 +13,8 @@
 //
 // The package needs only the standard library, so it may also be copied. The
 // types of what the API returns are generated from its description, and each
-// method has the name of the operation there.
+// method has the name of the operation there. It exports more than 40 names because
+// most of them are those types.
 package teamdata
 
 import (
