@@ -90,16 +90,19 @@ var mayImport = map[string][]string{
 	"e2e/kit/referee":  {"teamdata/e2e/kit/contract", "github.com/santhosh-tekuri/jsonschema/v6"},
 	"e2e/kit/site":     {"teamdata/e2e/kit", "teamdata/store/boltstore", "github.com/rs/zerolog"},
 
-	"client":       {},
-	"client/admin": {"teamdata/client"},
+	"client":           {"teamdata/client/api"},
+	"client/admin":     {"teamdata/client", "teamdata/client/admin/api"},
+	"client/admin/api": {},
+	"client/api":       {},
+
+	"wire/generate": {"github.com/oasdiff/yaml3"},
 
 	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/e2e/kit/postbox", "teamdata/internal/", "teamdata/store", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 
 	"docs": {},
 
-	"contrib/clients/generate": {},
-	"contrib/sbom":             {"teamdata/internal/sbom"},
-	"contrib/ingest":           {"teamdata/client", "teamdata/client/"},
+	"contrib/sbom":   {"teamdata/internal/sbom"},
+	"contrib/ingest": {"teamdata/client", "teamdata/client/"},
 }
 
 func TestArrows(t *testing.T) {

@@ -11,7 +11,7 @@
 // through [store.Store], and leaves the rules to the functions of package store.
 // A new operation is a row in routes.go, a handler in its noun's file and its
 // description in openapi.yaml, under the handler's name, with a row in
-// operations_test.go that proves it; `go test ./e2e/kit/contract -update`
+// operations_test.go that proves it; `go generate ./...`
 // generates openapi.json from it, and `go test ./admin -update` the table of
 // docs/admin-api.md. A new field of a record is in its noun's file.
 package admin

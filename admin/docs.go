@@ -26,7 +26,7 @@ var openRoutes = []route{
 }
 
 // document is the API's description. openapi.json is made from openapi.yaml, which is
-// written by hand, by `go test ./e2e/kit/contract -update`.
+// written by hand, by `go generate ./...`.
 var document = reference.Document{Version: "1", JSON: documentJSON, YAML: documentYAML}
 
 //go:embed openapi.json

@@ -1,9 +1,8 @@
 // Package openapi contains the description of the Team Data API: an OpenAPI 3.1
 // document for each version.
 //
-// openapi.yaml is written by hand; openapi.json is generated from it by `go test
-// ./e2e/kit/contract -update`. When a version is published, both files of the
-// previous one are kept as openapi-<its date>.yaml and .json. internal/reference
+// openapi.yaml is written by hand; openapi.json is generated from it by `go generate
+// ./...`. When a version is published, both files of the previous one are kept as openapi-<its date>.yaml and .json. internal/reference
 // generates the page from it.
 //
 // eventtype.go adds the event types that the operator registered. tools.go describes the
