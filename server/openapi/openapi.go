@@ -2,8 +2,8 @@
 // document for each version.
 //
 // openapi.yaml is written by hand; openapi.json is generated from it by `go generate
-// ./...`. When a version is published, both files of the previous one are kept as openapi-<its date>.yaml and .json. internal/reference
-// generates the page from it.
+// ./...`. When a version is published, both files of the previous one are kept as
+// openapi-<its date>.yaml and .json. internal/reference generates the page from it.
 //
 // eventtype.go adds the event types that the operator registered. tools.go describes the
 // operations to assistants, as tools. The package imports store, internal/eventtype and

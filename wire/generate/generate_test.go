@@ -36,8 +36,8 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 		if _, err := exec.LookPath("node"); err != nil {
 			kit.MustSkip(t, "node is not installed: apt-get install nodejs npm")
 		}
-		if _, err := os.Stat(filepath.Join(root, typeScript, "node_modules")); err != nil {
-			kit.MustSkip(t, "the generator is not installed: npm ci --prefix "+typeScript)
+		if _, err := os.Stat(filepath.Join(root, typeScript, "../node_modules")); err != nil {
+			kit.MustSkip(t, "the generator is not installed: npm ci --prefix contrib/clients/typescript")
 		}
 		holdGenerated(t, generator.writeTypeScriptTypes)
 	})

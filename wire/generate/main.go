@@ -30,17 +30,20 @@ import (
 // the module.
 type api struct {
 	document         string // in YAML; the one in JSON stands beside it
-	goTypes          string // the folder of the types in Go
-	goDir, goPackage string // of the Go client
-	typeScriptTypes  string
+	GoDir, GoPackage string // of the Go client, whose types are below it
+	TypeScriptTypes  string
+	TypeScriptClient string
 }
 
 var apis = []api{
-	{document: "server/openapi/openapi.yaml", goTypes: "client/api", goDir: "client", goPackage: "teamdata", typeScriptTypes: typeScript + "/src/types.gen.ts"},
-	{document: "admin/openapi.yaml", goTypes: "client/admin/api", goDir: "client/admin", goPackage: "admin", typeScriptTypes: typeScript + "/src/admin.gen.ts"},
+	{"server/openapi/openapi.yaml", "client", "teamdata", typeScript + "types.gen.ts", typeScript + "client.gen.ts"},
+	{"admin/openapi.yaml", "client/admin", "admin", typeScript + "admin.gen.ts", typeScript + "admin-client.gen.ts"},
 }
 
-const typeScript = "contrib/clients/typescript"
+const typeScript = "contrib/clients/typescript/src/"
+
+// goTypes is the folder of an API's types in Go.
+func (a api) goTypes() string { return a.GoDir + "/api" }
 
 // generator reads below one folder, and writes below another, which is the same but in
 // a test.
@@ -77,7 +80,15 @@ func (g generator) write(file string, content []byte) error {
 // writeOwn writes what needs no other generator.
 func (g generator) writeOwn() error {
 	for _, a := range apis {
-		if err := g.writeJSON(a); err != nil {
+		d, err := g.readDocument(a.document)
+		if err != nil {
+			return err
+		}
+		c, err := d.contents()
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(g.writeJSON(a), g.writeClients(a, c)); err != nil {
 			return err
 		}
 	}
