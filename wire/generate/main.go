@@ -33,11 +33,13 @@ type api struct {
 	GoDir, GoPackage string // of the Go client, whose types are below it
 	TypeScriptTypes  string
 	TypeScriptClient string
+	routes           string // empty: they are written by hand
+	docs             string // empty: they have no table of the operations
 }
 
 var apis = []api{
-	{"server/openapi/openapi.yaml", "client", "teamdata", typeScript + "types.gen.ts", typeScript + "client.gen.ts"},
-	{"admin/openapi.yaml", "client/admin", "admin", typeScript + "admin.gen.ts", typeScript + "admin-client.gen.ts"},
+	{"server/openapi/openapi.yaml", "client", "teamdata", typeScript + "types.gen.ts", typeScript + "client.gen.ts", "", ""},
+	{"admin/openapi.yaml", "client/admin", "admin", typeScript + "admin.gen.ts", typeScript + "admin-client.gen.ts", "admin/routes.gen.go", "docs/admin-api.md"},
 }
 
 const typeScript = "contrib/clients/typescript/src/"
@@ -88,7 +90,7 @@ func (g generator) writeOwn() error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(g.writeJSON(a), g.writeClients(a, c)); err != nil {
+		if err := errors.Join(g.writeJSON(a), g.writeClients(a, c), g.writeRoutes(a, c), g.writeDocs(a, c)); err != nil {
 			return err
 		}
 	}

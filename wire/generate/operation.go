@@ -19,8 +19,11 @@ type operation struct {
 	Tags                 []string
 	Summary, Description string
 	Parameters           []parameter
-	RequestBody          *struct{ Content content } `yaml:"requestBody"`
-	Responses            map[string]struct{ Content content }
+	RequestBody          *struct {
+		MaxBody string `yaml:"x-max-body"` // one that is larger than others; empty: it is as others
+		Content content
+	} `yaml:"requestBody"`
+	Responses map[string]struct{ Content content }
 }
 
 type parameter struct {
