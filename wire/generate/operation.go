@@ -141,8 +141,8 @@ func (o operation) Argument() string {
 	return cmp.Or(o.Sent().Property, strings.ToLower(lastWord.FindString(o.Body())))
 }
 
-// envelope is a schema that has nothing but a list. A client takes and returns the list
-// itself.
+// envelope is a schema that has nothing but a list, of records or of texts. A client takes
+// and returns the list itself.
 type envelope struct {
 	Property string // empty: the schema is no envelope
 	items    schema
@@ -151,12 +151,15 @@ type envelope struct {
 func (o operation) envelope(name string) envelope {
 	properties := o.in.Components.Schemas[name].Properties
 	for name, p := range properties {
-		if p.Items != nil && len(properties) == 1 {
+		if len(properties) == 1 && p.Items != nil && (p.Items.Ref != "" || p.Items.Type == "string") {
 			return envelope{name, *p.Items}
 		}
 	}
 	return envelope{}
 }
+
+// itemType is the type of a list's items, which has one name in both languages.
+func (e envelope) itemType() string { return cmp.Or(e.items.name(), "string") }
 
 // Sent is the envelope of what is posted. A record that is put may have nothing but a list
 // today, and stays a record.
@@ -221,4 +224,12 @@ func wrap(text, prefix string, most int) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// upper makes a name begin with a capital.
+func upper(name string) string {
+	if name == "" {
+		return ""
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"go/format"
 	"path"
 	"slices"
 	"strings"
@@ -26,11 +25,7 @@ func (g generator) writeRoutes(a api, c *contents) error {
 	}
 	text := header + "package " + path.Base(path.Dir(a.routes)) + "\n\n// routes are the operations of the API's description.\nvar routes = []route{\n" + always.String() +
 		"}\n\n// testRoutes are those that only a server with a test clock has.\nvar testRoutes = []route{\n" + tests.String() + "}\n"
-	made, err := format.Source([]byte(text))
-	if err != nil {
-		return err
-	}
-	return g.write(a.routes, made)
+	return g.write(a.routes, []byte(text))
 }
 
 // order is the path by whose order routes are added: the router takes /things/batch only
