@@ -25,16 +25,17 @@ func (c *Client) ListAuditLog() List[AuditLogEntry] {
 }
 
 // TestWebhook sends a test event to a webhook endpoint. The event is webhook.test. The
-// answer has the id of its delivery, which the receiver sees as webhook-id. No body is
-// needed, and a body is ignored. Needs the scope write, and a plan that includes
-// webhooks.
+// answer has the id of its delivery, which the receiver sees as webhook-id. A disabled
+// endpoint is a conflict (409). No body is needed, and a body is ignored. Needs the
+// scope write, and a plan that includes webhooks.
 func (c *Client) TestWebhook(ctx context.Context, id string, options ...Option) (TestDelivery, error) {
 	return Call[TestDelivery](ctx, c.Transport, http.MethodPost, "/webhooks/"+url.PathEscape(id)+"/test", nil, options)
 }
 
 // GetAssistantInstructions reads the org's instructions to its assistant. They are null
 // when the org has set none. Needs the scope read. A client that keeps them sends their
-// ETag in If-None-Match, and gets them again only if they have changed.
+// ETag in If-None-Match, and gets them again only if they have changed, and otherwise a
+// 304.
 func (c *Client) GetAssistantInstructions(ctx context.Context, options ...Option) (AssistantInstructions, error) {
 	return Call[AssistantInstructions](ctx, c.Transport, http.MethodGet, "/assistant/instructions", nil, options)
 }

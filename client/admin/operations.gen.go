@@ -74,9 +74,9 @@ func (c *Client) AddMember(ctx context.Context, org string, member NewMember, op
 // AddMembers adds or updates many members. 1 to 1,000 members: all of them or none, in
 // one commit, with the audit entries and events of the single operations: one
 // member.added or member.changed for each member who is added or changed. A user who is
-// a member already is a conflict (409), or with upsert is updated as by PUT. With
-// dryRun the answer says what would be done, and nothing is done. The body has at most
-// 8 MiB, in which any 1,000 members fit.
+// a member already is a conflict (409), or with upsert is updated as by PUT. The answer
+// has what became of each, in their order; with dryRun it says what would be done, and
+// nothing is done. The body has at most 8 MiB, in which any 1,000 members fit.
 func (c *Client) AddMembers(ctx context.Context, org string, members NewMembers, options ...teamdata.Option) ([]MemberOutcome, error) {
 	answer, err := teamdata.Call[MemberOutcomes](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/members/batch", members, options)
 	return answer.Members, err
@@ -155,7 +155,7 @@ func (c *Client) AddAuditEntry(ctx context.Context, org string, entry NewAuditLo
 }
 
 // AddAuditEntries adds many audit log entries. 1 to 1,000 entries: all of them or none.
-// The body has at most 8 MiB.
+// The answer has their ids, in their order. The body has at most 8 MiB.
 func (c *Client) AddAuditEntries(ctx context.Context, org string, entries []NewAuditLogEntry, options ...teamdata.Option) ([]string, error) {
 	answer, err := teamdata.Call[Ids](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/audit-log/batch", NewAuditLogEntries{Entries: entries}, options)
 	return answer.Ids, err

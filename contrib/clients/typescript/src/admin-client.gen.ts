@@ -80,9 +80,9 @@ export class AdminClient extends AdminBase {
    * Adds or updates many members. 1 to 1,000 members: all of them or none, in one commit,
    * with the audit entries and events of the single operations: one `member.added` or
    * `member.changed` for each member who is added or changed. A user who is a member
-   * already is a conflict (409), or with `upsert` is updated as by `PUT`. With `dryRun`
-   * the answer says what would be done, and nothing is done. The body has at most 8 MiB,
-   * in which any 1,000 members fit.
+   * already is a conflict (409), or with `upsert` is updated as by `PUT`. The answer has
+   * what became of each, in their order; with `dryRun` it says what would be done, and
+   * nothing is done. The body has at most 8 MiB, in which any 1,000 members fit.
    */
   async addMembers(org: string, members: types.NewMembers, options?: ChangeOptions): Promise<types.MemberOutcome[]> {
     const answer: types.MemberOutcomes = await send(this.transport, "POST", path`/orgs/${org}/members/batch`, members, options);
@@ -171,7 +171,10 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "POST", path`/orgs/${org}/audit-log`, entry, options);
   }
 
-  /** Adds many audit log entries. 1 to 1,000 entries: all of them or none. The body has at most 8 MiB. */
+  /**
+   * Adds many audit log entries. 1 to 1,000 entries: all of them or none. The answer has
+   * their ids, in their order. The body has at most 8 MiB.
+   */
   async addAuditEntries(org: string, entries: types.NewAuditLogEntry[], options?: ChangeOptions): Promise<string[]> {
     const answer: types.Ids = await send(this.transport, "POST", path`/orgs/${org}/audit-log/batch`, { entries }, options);
     return answer.ids;

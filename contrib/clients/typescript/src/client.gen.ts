@@ -32,8 +32,9 @@ export class Client extends Base {
 
   /**
    * Sends a test event to a webhook endpoint. The event is `webhook.test`. The answer has
-   * the id of its delivery, which the receiver sees as `webhook-id`. No body is needed,
-   * and a body is ignored. Needs the scope `write`, and a plan that includes `webhooks`.
+   * the id of its delivery, which the receiver sees as `webhook-id`. A disabled endpoint
+   * is a conflict (409). No body is needed, and a body is ignored. Needs the scope
+   * `write`, and a plan that includes `webhooks`.
    */
   testWebhook(id: string, options?: CallOptions): Promise<types.TestDelivery> {
     return this.transport.request("POST", path`/webhooks/${id}/test`, options);
@@ -42,7 +43,7 @@ export class Client extends Base {
   /**
    * Reads the org's instructions to its assistant. They are null when the org has set
    * none. Needs the scope `read`. A client that keeps them sends their `ETag` in
-   * `If-None-Match`, and gets them again only if they have changed.
+   * `If-None-Match`, and gets them again only if they have changed, and otherwise a 304.
    */
   getAssistantInstructions(options?: CallOptions): Promise<types.AssistantInstructions> {
     return this.transport.request("GET", "/assistant/instructions", options);
