@@ -12,14 +12,14 @@ import (
 // each request, so a later version of the server gives the same answers.
 const Version = "2026-10-06"
 
-// ListMembers lists the org's members. Oldest first, a page at a time. Needs the scope
-// read.
+// ListMembers lists the org's members. They come oldest first, a page at a time. Needs
+// the scope read.
 func (c *Client) ListMembers() List[Member] {
 	return NewList[Member](c.Transport, "/members")
 }
 
-// ListAuditLog lists the org's audit log. Oldest first, a page at a time. Needs the
-// scope read, and a plan that includes auditLog.
+// ListAuditLog lists the org's audit log. Its entries come oldest first, a page at a
+// time. Needs the scope read, and a plan that includes auditLog.
 func (c *Client) ListAuditLog() List[AuditLogEntry] {
 	return NewList[AuditLogEntry](c.Transport, "/audit-log")
 }

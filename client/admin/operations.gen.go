@@ -10,14 +10,13 @@ import (
 	teamdata "teamdata/client"
 )
 
-// ReadStatus reads the state of the server. Where it is served, its data file and
-// certificates, and how much is waiting to be sent.
+// ReadStatus reads the state of the server. The answer says where it is served, which
+// data file and certificates it has, and how much is waiting to be sent.
 func (c *Client) ReadStatus(ctx context.Context, options ...teamdata.Option) (Status, error) {
 	return teamdata.Call[Status](ctx, c.Transport, http.MethodGet, "/status", nil, options)
 }
 
-// ListOrgs lists the orgs. All orgs of the server, in order of id, with their
-// subscriptions.
+// ListOrgs lists the orgs. They come in order of id, with their subscriptions.
 func (c *Client) ListOrgs() teamdata.List[Org] {
 	return teamdata.NewList[Org](c.Transport, "/orgs")
 }
@@ -29,7 +28,7 @@ func (c *Client) CreateOrg(ctx context.Context, org NewOrg, options ...teamdata.
 	return teamdata.Call[Org](ctx, c.Transport, http.MethodPost, "/orgs", org, options)
 }
 
-// ReadOrg reads an org. With its subscription.
+// ReadOrg reads an org. The answer has its subscription, too.
 func (c *Client) ReadOrg(ctx context.Context, org string, options ...teamdata.Option) (Org, error) {
 	return teamdata.Call[Org](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org), nil, options)
 }
@@ -47,8 +46,8 @@ func (c *Client) DeleteOrg(ctx context.Context, org string, options ...teamdata.
 	return err
 }
 
-// ReadSubscription reads an org's subscription. The plan, and the status, which says
-// whether the plan's features are granted.
+// ReadSubscription reads an org's subscription. It has the plan, and the status, which
+// says whether the plan's features are granted.
 func (c *Client) ReadSubscription(ctx context.Context, org string, options ...teamdata.Option) (Subscription, error) {
 	return teamdata.Call[Subscription](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/subscription", nil, options)
 }
@@ -59,8 +58,8 @@ func (c *Client) UpdateSubscription(ctx context.Context, org string, change Subs
 	return teamdata.Call[Subscription](ctx, c.Transport, http.MethodPut, "/orgs/"+url.PathEscape(org)+"/subscription", change, options)
 }
 
-// ListMembers lists the members. Oldest first, with names, addresses, and how many API
-// keys each has created.
+// ListMembers lists the members. They come oldest first, with names, addresses, and how
+// many API keys each has created.
 func (c *Client) ListMembers(org string) teamdata.List[Member] {
 	return teamdata.NewList[Member](c.Transport, "/orgs/"+url.PathEscape(org)+"/members")
 }
@@ -71,8 +70,8 @@ func (c *Client) AddMember(ctx context.Context, org string, member NewMember, op
 	return teamdata.Call[Member](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/members", member, options)
 }
 
-// AddMembers adds or updates many members. 1 to 1,000 members: all of them or none, in
-// one commit, with the audit entries and events of the single operations: one
+// AddMembers adds or updates many members. It takes 1 to 1,000 members: all of them or
+// none, in one commit, with the audit entries and events of the single operations: one
 // member.added or member.changed for each member who is added or changed. A user who is
 // a member already is a conflict (409), or with upsert is updated as by PUT. The answer
 // has what became of each, in their order; with dryRun it says what would be done, and
@@ -82,15 +81,15 @@ func (c *Client) AddMembers(ctx context.Context, org string, members NewMembers,
 	return answer.Members, err
 }
 
-// ReadMember reads a member. With name, address, and how many API keys the member has
-// created.
+// ReadMember reads a member. The answer has the name, the address, and how many API
+// keys the member has created.
 func (c *Client) ReadMember(ctx context.Context, org, userID string, options ...teamdata.Option) (Member, error) {
 	return teamdata.Call[Member](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/members/"+url.PathEscape(userID), nil, options)
 }
 
-// PutMember adds or updates a member. With the same audit entry and event as POST and
-// PATCH. If nothing changes, nothing is written and nothing sent. name and email that
-// are left out stay; null clears.
+// PutMember adds or updates a member. It makes the same audit entry and event as POST
+// and PATCH. If nothing changes, nothing is written and nothing sent. name and email
+// that are left out stay; null clears.
 func (c *Client) PutMember(ctx context.Context, org, userID string, values MemberValues, options ...teamdata.Option) (Member, error) {
 	return teamdata.Call[Member](ctx, c.Transport, http.MethodPut, "/orgs/"+url.PathEscape(org)+"/members/"+url.PathEscape(userID), values, options)
 }
@@ -108,16 +107,16 @@ func (c *Client) RemoveMember(ctx context.Context, org, userID string, options .
 	return teamdata.Call[RemovedMember](ctx, c.Transport, http.MethodDelete, "/orgs/"+url.PathEscape(org)+"/members/"+url.PathEscape(userID), nil, options)
 }
 
-// CreateSignInLink creates a sign-in link. For an owner, administrator or viewer (409
-// for others), who chooses a password with it. It is valid for a day unless
+// CreateSignInLink creates a sign-in link. It is for an owner, administrator or viewer
+// (409 for others), who chooses a password with it. It is valid for a day unless
 // expiresInSeconds says otherwise. The answer has url and token this once. With mail
 // the link is sent to the address of the account instead.
 func (c *Client) CreateSignInLink(ctx context.Context, org, userID string, link NewSignInLink, options ...teamdata.Option) (CreatedLink, error) {
 	return teamdata.Call[CreatedLink](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/members/"+url.PathEscape(userID)+"/signin-link", link, options)
 }
 
-// CreatePortalLink creates a portal link. Signs a person in to the settings page of the
-// org, with a role and without a password, for a product that shows the page as its
+// CreatePortalLink creates a portal link. It signs a person in to the settings page of
+// the org, with a role and without a password, for a product that shows the page as its
 // own. The person need not be a member and does not become one. The link works once,
 // within an hour or expiresInSeconds. Its session is limited to the org and the role,
 // ends after 12 hours, and counts only while the person's membership in the org is what
@@ -127,9 +126,9 @@ func (c *Client) CreatePortalLink(ctx context.Context, org string, link NewPorta
 	return teamdata.Call[PortalLink](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/portal-link", link, options)
 }
 
-// ListPortalSessions lists the portal sessions. Who is signed in to the settings page
-// of the org through a portal link, oldest first. If the server has many sessions, a
-// page may be short or empty while hasMore is true.
+// ListPortalSessions lists the portal sessions. They are those of people who are signed
+// in to the settings page of the org through a portal link, oldest first. If the server
+// has many sessions, a page may be short or empty while hasMore is true.
 func (c *Client) ListPortalSessions(org string) teamdata.List[PortalSession] {
 	return teamdata.NewList[PortalSession](c.Transport, "/orgs/"+url.PathEscape(org)+"/portal-sessions")
 }
@@ -142,8 +141,8 @@ func (c *Client) EndPortalSession(ctx context.Context, org, session string, opti
 	return err
 }
 
-// ListAuditLog lists the audit log. All that was done in the org, oldest first. An
-// entry never changes.
+// ListAuditLog lists the audit log. It has all that was done in the org, oldest first.
+// An entry never changes.
 func (c *Client) ListAuditLog(org string) teamdata.List[AuditLogEntry] {
 	return teamdata.NewList[AuditLogEntry](c.Transport, "/orgs/"+url.PathEscape(org)+"/audit-log")
 }
@@ -154,8 +153,8 @@ func (c *Client) AddAuditEntry(ctx context.Context, org string, entry NewAuditLo
 	return teamdata.Call[AuditLogEntry](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/audit-log", entry, options)
 }
 
-// AddAuditEntries adds many audit log entries. 1 to 1,000 entries: all of them or none.
-// The answer has their ids, in their order. The body has at most 8 MiB.
+// AddAuditEntries adds many audit log entries. It takes 1 to 1,000 entries: all of them
+// or none. The answer has their ids, in their order. The body has at most 8 MiB.
 func (c *Client) AddAuditEntries(ctx context.Context, org string, entries []NewAuditLogEntry, options ...teamdata.Option) ([]string, error) {
 	answer, err := teamdata.Call[Ids](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/audit-log/batch", NewAuditLogEntries{Entries: entries}, options)
 	return answer.Ids, err
@@ -175,8 +174,8 @@ func (c *Client) ClearInstructions(ctx context.Context, org string, options ...t
 	return err
 }
 
-// ListKeys lists the API keys. In order of id, with their state and last use, and
-// without their secrets.
+// ListKeys lists the API keys. They come in order of id, with their state and last use,
+// and without their secrets.
 func (c *Client) ListKeys(org string) teamdata.List[APIKey] {
 	return teamdata.NewList[APIKey](c.Transport, "/orgs/"+url.PathEscape(org)+"/keys")
 }
@@ -186,7 +185,7 @@ func (c *Client) CreateKey(ctx context.Context, org string, key NewAPIKey, optio
 	return teamdata.Call[APIKey](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/keys", key, options)
 }
 
-// ReadKey reads an API key. With its state and last use, and without its secret.
+// ReadKey reads an API key. The answer has its state and last use, and not its secret.
 func (c *Client) ReadKey(ctx context.Context, org, key string, options ...teamdata.Option) (APIKey, error) {
 	return teamdata.Call[APIKey](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/keys/"+url.PathEscape(key), nil, options)
 }
@@ -197,8 +196,8 @@ func (c *Client) RevokeKey(ctx context.Context, org, key string, options ...team
 	return teamdata.Call[APIKey](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/keys/"+url.PathEscape(key)+"/revoke", nil, options)
 }
 
-// ListEndpoints lists the webhook endpoints. Enabled and disabled ones, in order of id,
-// without their secrets.
+// ListEndpoints lists the webhook endpoints. They come in order of id, enabled and
+// disabled ones, without their secrets.
 func (c *Client) ListEndpoints(org string) teamdata.List[Endpoint] {
 	return teamdata.NewList[Endpoint](c.Transport, "/orgs/"+url.PathEscape(org)+"/endpoints")
 }
@@ -209,7 +208,7 @@ func (c *Client) CreateEndpoint(ctx context.Context, org string, endpoint NewEnd
 	return teamdata.Call[Endpoint](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/endpoints", endpoint, options)
 }
 
-// ReadEndpoint reads a webhook endpoint. Without its secret.
+// ReadEndpoint reads a webhook endpoint. The answer does not have its secret.
 func (c *Client) ReadEndpoint(ctx context.Context, org, endpoint string, options ...teamdata.Option) (Endpoint, error) {
 	return teamdata.Call[Endpoint](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint), nil, options)
 }
@@ -262,15 +261,15 @@ func (c *Client) RecoverEndpoint(ctx context.Context, org, endpoint string, reco
 	return teamdata.Call[Recovered](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint)+"/recover", recovery, options)
 }
 
-// ListDeliveries lists the deliveries. Newest first, by the end of the last attempt, or
-// when it was queued before the first. The filters combine. If few match, a page may be
-// short or empty while hasMore is true.
+// ListDeliveries lists the deliveries. They come newest first, by the end of the last
+// attempt, or when it was queued before the first. The filters combine. If few match, a
+// page may be short or empty while hasMore is true.
 func (c *Client) ListDeliveries(org string, filter DeliveryFilter) teamdata.List[Delivery] {
 	return filtered(teamdata.NewList[Delivery](c.Transport, "/orgs/"+url.PathEscape(org)+"/deliveries"), filter)
 }
 
-// ReadDelivery reads a delivery with its attempts. The event as it is sent, and the
-// latest 30 attempts with what was answered.
+// ReadDelivery reads a delivery with its attempts. The answer has the event as it is
+// sent, and the latest 30 attempts with what was answered.
 func (c *Client) ReadDelivery(ctx context.Context, org, delivery string, options ...teamdata.Option) (DeliveryDetail, error) {
 	return teamdata.Call[DeliveryDetail](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/deliveries/"+url.PathEscape(delivery), nil, options)
 }
@@ -281,15 +280,15 @@ func (c *Client) ReplayDelivery(ctx context.Context, org, delivery string, optio
 	return teamdata.Call[Delivery](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/deliveries/"+url.PathEscape(delivery)+"/replay", nil, options)
 }
 
-// ListReplays lists the replays. Latest first. Those that are over are kept for 7 days,
-// and of an org the latest 110 replays.
+// ListReplays lists the replays. They come latest first. Those that are over are kept
+// for 7 days, and of an org the latest 110 replays.
 func (c *Client) ListReplays(org string) teamdata.List[Replay] {
 	return teamdata.NewList[Replay](c.Transport, "/orgs/"+url.PathEscape(org)+"/replays")
 }
 
-// CreateReplay replays many deliveries. Those that a filter selects, or up to 1,000
-// that are named; ids that the org does not have are skipped. Each becomes due once
-// more, with the same webhook-id, if its last attempt ended before the replay was
+// CreateReplay replays many deliveries. They are those that a filter selects, or up to
+// 1,000 that are named; ids that the org does not have are skipped. Each becomes due
+// once more, with the same webhook-id, if its last attempt ended before the replay was
 // created; those that are due anyway are left alone. It is done in the background, in
 // small steps, also after a restart: read the replay to see how far it is. With dryRun
 // the answer has the number of deliveries, and nothing is done. An org has at most 10
@@ -298,7 +297,7 @@ func (c *Client) CreateReplay(ctx context.Context, org string, replay NewReplay,
 	return teamdata.Call[CreatedReplay](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/replays", replay, options)
 }
 
-// ReadReplay reads a replay. How far it is.
+// ReadReplay reads a replay. The answer says how far it is.
 func (c *Client) ReadReplay(ctx context.Context, org, replay string, options ...teamdata.Option) (Replay, error) {
 	return teamdata.Call[Replay](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/replays/"+url.PathEscape(replay), nil, options)
 }
@@ -322,8 +321,8 @@ func (c *Client) SendEvent(ctx context.Context, org string, event NewEvent, opti
 	return answer.Deliveries, err
 }
 
-// ListPlans lists the plans. The built-in ones first, then those that were added, each
-// with what it includes.
+// ListPlans lists the plans. The built-in ones come first, then those that were added,
+// each with what it includes.
 func (c *Client) ListPlans() teamdata.List[Plan] {
 	return teamdata.NewList[Plan](c.Transport, "/plans")
 }
@@ -341,8 +340,8 @@ func (c *Client) DeletePlan(ctx context.Context, name string, options ...teamdat
 	return err
 }
 
-// ListEventTypes lists the event types. The built-in ones first, then those that were
-// registered, each with the JSON Schema that its data must match.
+// ListEventTypes lists the event types. The built-in ones come first, then those that
+// were registered, each with the JSON Schema that its data must match.
 func (c *Client) ListEventTypes() teamdata.List[EventType] {
 	return teamdata.NewList[EventType](c.Transport, "/event-types")
 }
@@ -361,20 +360,21 @@ func (c *Client) DeleteEventType(ctx context.Context, name string, options ...te
 	return err
 }
 
-// ListOperatorLog lists the operator's log. What was done to the server, oldest first:
-// orgs, plans, event types and operator tokens that were created, changed or deleted.
-// The actorId is that of Teamdata-Actor, or the id of the operator token.
+// ListOperatorLog lists the operator's log. It has what was done to the server, oldest
+// first: orgs, plans, event types and operator tokens that were created, changed or
+// deleted. The actorId is that of Teamdata-Actor, or the id of the operator token.
 func (c *Client) ListOperatorLog() teamdata.List[AuditLogEntry] {
 	return teamdata.NewList[AuditLogEntry](c.Transport, "/audit-log")
 }
 
-// ListNodes lists the nodes. In order of name. The servers that share a database, with
-// those that were lost within the last hour; a data file has one server.
+// ListNodes lists the nodes. They are the servers that share a database, in order of
+// name, with those that were lost within the last hour; a data file has one server.
 func (c *Client) ListNodes() teamdata.List[Node] {
 	return teamdata.NewList[Node](c.Transport, "/nodes")
 }
 
-// ListOperatorTokens lists the operator tokens. In order of id, without their secrets.
+// ListOperatorTokens lists the operator tokens. They come in order of id, without their
+// secrets.
 func (c *Client) ListOperatorTokens() teamdata.List[OperatorToken] {
 	return teamdata.NewList[OperatorToken](c.Transport, "/operator-tokens")
 }
@@ -392,7 +392,8 @@ func (c *Client) RevokeOperatorToken(ctx context.Context, token string, options 
 	return err
 }
 
-// ReadClock reads the test clock. What the clock reads. Only with serve --test-clock.
+// ReadClock reads the test clock. The answer says what the clock reads. Only with serve
+// --test-clock.
 func (c *Client) ReadClock(ctx context.Context, options ...teamdata.Option) (Clock, error) {
 	return teamdata.Call[Clock](ctx, c.Transport, http.MethodGet, "/clock", nil, options)
 }

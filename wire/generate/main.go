@@ -7,8 +7,10 @@
 // The types of requests and answers are made by oapi-codegen and openapi-typescript. What
 // this package makes itself is what neither of them does: the document in JSON, in the
 // order of the one in YAML; methods that page, retry and repeat under one Idempotency-Key
-// as the clients do, where oapi-codegen's return an answer of any status; and the aliases
-// by which the Go clients share their types.
+// as the clients do, where oapi-codegen's return an answer of any status and
+// openapi-typescript makes none; the aliases by which the Go clients share their types;
+// the routes of the admin API in the form that its router takes, each with its largest
+// body; and the table of operations in its documentation.
 //
 // A method of a client that is not as the others, such as one that streams, is written by
 // hand in the file beside the generated one, which then leaves it out.

@@ -13,14 +13,14 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Reads the state of the server. Where it is served, its data file and certificates,
-   * and how much is waiting to be sent.
+   * Reads the state of the server. The answer says where it is served, which data file
+   * and certificates it has, and how much is waiting to be sent.
    */
   readStatus(options?: CallOptions): Promise<types.Status> {
     return this.transport.request("GET", "/status", options);
   }
 
-  /** Lists the orgs. All orgs of the server, in order of id, with their subscriptions. */
+  /** Lists the orgs. They come in order of id, with their subscriptions. */
   listOrgs(options?: ListOptions): List<types.Org> {
     return new List(this.transport, "/orgs", options);
   }
@@ -34,7 +34,7 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "POST", "/orgs", org, options);
   }
 
-  /** Reads an org. With its subscription. */
+  /** Reads an org. The answer has its subscription, too. */
   readOrg(org: string, options?: CallOptions): Promise<types.Org> {
     return this.transport.request("GET", path`/orgs/${org}`, options);
   }
@@ -53,7 +53,10 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "DELETE", path`/orgs/${org}`, undefined, options);
   }
 
-  /** Reads an org's subscription. The plan, and the status, which says whether the plan's features are granted. */
+  /**
+   * Reads an org's subscription. It has the plan, and the status, which says whether the
+   * plan's features are granted.
+   */
   readSubscription(org: string, options?: CallOptions): Promise<types.Subscription> {
     return this.transport.request("GET", path`/orgs/${org}/subscription`, options);
   }
@@ -63,7 +66,7 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "PUT", path`/orgs/${org}/subscription`, change, options);
   }
 
-  /** Lists the members. Oldest first, with names, addresses, and how many API keys each has created. */
+  /** Lists the members. They come oldest first, with names, addresses, and how many API keys each has created. */
   listMembers(org: string, options?: ListOptions): List<types.Member> {
     return new List(this.transport, path`/orgs/${org}/members`, options);
   }
@@ -77,27 +80,28 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Adds or updates many members. 1 to 1,000 members: all of them or none, in one commit,
-   * with the audit entries and events of the single operations: one `member.added` or
-   * `member.changed` for each member who is added or changed. A user who is a member
-   * already is a conflict (409), or with `upsert` is updated as by `PUT`. The answer has
-   * what became of each, in their order; with `dryRun` it says what would be done, and
-   * nothing is done. The body has at most 8 MiB, in which any 1,000 members fit.
+   * Adds or updates many members. It takes 1 to 1,000 members: all of them or none, in
+   * one commit, with the audit entries and events of the single operations: one
+   * `member.added` or `member.changed` for each member who is added or changed. A user
+   * who is a member already is a conflict (409), or with `upsert` is updated as by `PUT`.
+   * The answer has what became of each, in their order; with `dryRun` it says what would
+   * be done, and nothing is done. The body has at most 8 MiB, in which any 1,000 members
+   * fit.
    */
   async addMembers(org: string, members: types.NewMembers, options?: ChangeOptions): Promise<types.MemberOutcome[]> {
     const answer: types.MemberOutcomes = await send(this.transport, "POST", path`/orgs/${org}/members/batch`, members, options);
     return answer.members;
   }
 
-  /** Reads a member. With name, address, and how many API keys the member has created. */
+  /** Reads a member. The answer has the name, the address, and how many API keys the member has created. */
   readMember(org: string, userId: string, options?: CallOptions): Promise<types.Member> {
     return this.transport.request("GET", path`/orgs/${org}/members/${userId}`, options);
   }
 
   /**
-   * Adds or updates a member. With the same audit entry and event as `POST` and `PATCH`.
-   * If nothing changes, nothing is written and nothing sent. `name` and `email` that are
-   * left out stay; null clears.
+   * Adds or updates a member. It makes the same audit entry and event as `POST` and
+   * `PATCH`. If nothing changes, nothing is written and nothing sent. `name` and `email`
+   * that are left out stay; null clears.
    */
   putMember(org: string, userId: string, values: types.MemberValues, options?: ChangeOptions): Promise<types.Member> {
     return send(this.transport, "PUT", path`/orgs/${org}/members/${userId}`, values, options);
@@ -121,8 +125,8 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Creates a sign-in link. For an owner, administrator or viewer (409 for others), who
-   * chooses a password with it. It is valid for a day unless `expiresInSeconds` says
+   * Creates a sign-in link. It is for an owner, administrator or viewer (409 for others),
+   * who chooses a password with it. It is valid for a day unless `expiresInSeconds` says
    * otherwise. The answer has `url` and `token` this once. With `mail` the link is sent
    * to the address of the account instead.
    */
@@ -131,9 +135,9 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Creates a portal link. Signs a person in to the settings page of the org, with a role
-   * and without a password, for a product that shows the page as its own. The person need
-   * not be a member and does not become one. The link works once, within an hour or
+   * Creates a portal link. It signs a person in to the settings page of the org, with a
+   * role and without a password, for a product that shows the page as its own. The person
+   * need not be a member and does not become one. The link works once, within an hour or
    * `expiresInSeconds`. Its session is limited to the org and the role, ends after 12
    * hours, and counts only while the person's membership in the org is what it was when
    * the link was created. The answer has `url` and `token` this once. Makes the audit
@@ -144,9 +148,9 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Lists the portal sessions. Who is signed in to the settings page of the org through a
-   * portal link, oldest first. If the server has many sessions, a page may be short or
-   * empty while `hasMore` is true.
+   * Lists the portal sessions. They are those of people who are signed in to the settings
+   * page of the org through a portal link, oldest first. If the server has many sessions,
+   * a page may be short or empty while `hasMore` is true.
    */
   listPortalSessions(org: string, options?: ListOptions): List<types.PortalSession> {
     return new List(this.transport, path`/orgs/${org}/portal-sessions`, options);
@@ -161,7 +165,7 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "DELETE", path`/orgs/${org}/portal-sessions/${session}`, undefined, options);
   }
 
-  /** Lists the audit log. All that was done in the org, oldest first. An entry never changes. */
+  /** Lists the audit log. It has all that was done in the org, oldest first. An entry never changes. */
   listAuditLog(org: string, options?: ListOptions): List<types.AuditLogEntry> {
     return new List(this.transport, path`/orgs/${org}/audit-log`, options);
   }
@@ -172,8 +176,8 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Adds many audit log entries. 1 to 1,000 entries: all of them or none. The answer has
-   * their ids, in their order. The body has at most 8 MiB.
+   * Adds many audit log entries. It takes 1 to 1,000 entries: all of them or none. The
+   * answer has their ids, in their order. The body has at most 8 MiB.
    */
   async addAuditEntries(org: string, entries: types.NewAuditLogEntry[], options?: ChangeOptions): Promise<string[]> {
     const answer: types.Ids = await send(this.transport, "POST", path`/orgs/${org}/audit-log/batch`, { entries }, options);
@@ -194,7 +198,7 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "DELETE", path`/orgs/${org}/instructions`, undefined, options);
   }
 
-  /** Lists the API keys. In order of id, with their state and last use, and without their secrets. */
+  /** Lists the API keys. They come in order of id, with their state and last use, and without their secrets. */
   listKeys(org: string, options?: ListOptions): List<types.APIKey> {
     return new List(this.transport, path`/orgs/${org}/keys`, options);
   }
@@ -204,7 +208,7 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "POST", path`/orgs/${org}/keys`, key, options);
   }
 
-  /** Reads an API key. With its state and last use, and without its secret. */
+  /** Reads an API key. The answer has its state and last use, and not its secret. */
   readKey(org: string, key: string, options?: CallOptions): Promise<types.APIKey> {
     return this.transport.request("GET", path`/orgs/${org}/keys/${key}`, options);
   }
@@ -214,7 +218,7 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "POST", path`/orgs/${org}/keys/${key}/revoke`, undefined, options);
   }
 
-  /** Lists the webhook endpoints. Enabled and disabled ones, in order of id, without their secrets. */
+  /** Lists the webhook endpoints. They come in order of id, enabled and disabled ones, without their secrets. */
   listEndpoints(org: string, options?: ListOptions): List<types.Endpoint> {
     return new List(this.transport, path`/orgs/${org}/endpoints`, options);
   }
@@ -224,7 +228,7 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "POST", path`/orgs/${org}/endpoints`, endpoint, options);
   }
 
-  /** Reads a webhook endpoint. Without its secret. */
+  /** Reads a webhook endpoint. The answer does not have its secret. */
   readEndpoint(org: string, endpoint: string, options?: CallOptions): Promise<types.Endpoint> {
     return this.transport.request("GET", path`/orgs/${org}/endpoints/${endpoint}`, options);
   }
@@ -286,9 +290,9 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Lists the deliveries. Newest first, by the end of the last attempt, or when it was
-   * queued before the first. The filters combine. If few match, a page may be short or
-   * empty while `hasMore` is true.
+   * Lists the deliveries. They come newest first, by the end of the last attempt, or when
+   * it was queued before the first. The filters combine. If few match, a page may be
+   * short or empty while `hasMore` is true.
    */
   listDeliveries(org: string, options: ListOptions & NonNullable<types.DeliveryFilter> = {}): List<types.Delivery> {
     const { endpoint, state, type, status, since, until, q, ...rest } = options;
@@ -296,7 +300,10 @@ export class AdminClient extends AdminBase {
     return new List(this.transport, path`/orgs/${org}/deliveries`, rest, Object.fromEntries(filter) as Record<string, string>);
   }
 
-  /** Reads a delivery with its attempts. The event as it is sent, and the latest 30 attempts with what was answered. */
+  /**
+   * Reads a delivery with its attempts. The answer has the event as it is sent, and the
+   * latest 30 attempts with what was answered.
+   */
   readDelivery(org: string, delivery: string, options?: CallOptions): Promise<types.DeliveryDetail> {
     return this.transport.request("GET", path`/orgs/${org}/deliveries/${delivery}`, options);
   }
@@ -306,25 +313,28 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "POST", path`/orgs/${org}/deliveries/${delivery}/replay`, undefined, options);
   }
 
-  /** Lists the replays. Latest first. Those that are over are kept for 7 days, and of an org the latest 110 replays. */
+  /**
+   * Lists the replays. They come latest first. Those that are over are kept for 7 days,
+   * and of an org the latest 110 replays.
+   */
   listReplays(org: string, options?: ListOptions): List<types.Replay> {
     return new List(this.transport, path`/orgs/${org}/replays`, options);
   }
 
   /**
-   * Replays many deliveries. Those that a filter selects, or up to 1,000 that are named;
-   * ids that the org does not have are skipped. Each becomes due once more, with the same
-   * `webhook-id`, if its last attempt ended before the replay was created; those that are
-   * due anyway are left alone. It is done in the background, in small steps, also after a
-   * restart: read the replay to see how far it is. With `dryRun` the answer has the
-   * number of deliveries, and nothing is done. An org has at most 10 replays running
-   * (409). Makes the audit entry `deliveries.replayed`.
+   * Replays many deliveries. They are those that a filter selects, or up to 1,000 that
+   * are named; ids that the org does not have are skipped. Each becomes due once more,
+   * with the same `webhook-id`, if its last attempt ended before the replay was created;
+   * those that are due anyway are left alone. It is done in the background, in small
+   * steps, also after a restart: read the replay to see how far it is. With `dryRun` the
+   * answer has the number of deliveries, and nothing is done. An org has at most 10
+   * replays running (409). Makes the audit entry `deliveries.replayed`.
    */
   createReplay(org: string, replay: types.NewReplay, options?: ChangeOptions): Promise<types.Replay | types.ReplayPreview> {
     return send(this.transport, "POST", path`/orgs/${org}/replays`, replay, options);
   }
 
-  /** Reads a replay. How far it is. */
+  /** Reads a replay. The answer says how far it is. */
   readReplay(org: string, replay: string, options?: CallOptions): Promise<types.Replay> {
     return this.transport.request("GET", path`/orgs/${org}/replays/${replay}`, options);
   }
@@ -351,7 +361,7 @@ export class AdminClient extends AdminBase {
     return answer.deliveries;
   }
 
-  /** Lists the plans. The built-in ones first, then those that were added, each with what it includes. */
+  /** Lists the plans. The built-in ones come first, then those that were added, each with what it includes. */
   listPlans(options?: ListOptions): List<types.Plan> {
     return new List(this.transport, "/plans", options);
   }
@@ -370,8 +380,8 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Lists the event types. The built-in ones first, then those that were registered, each
-   * with the JSON Schema that its data must match.
+   * Lists the event types. The built-in ones come first, then those that were registered,
+   * each with the JSON Schema that its data must match.
    */
   listEventTypes(options?: ListOptions): List<types.EventType> {
     return new List(this.transport, "/event-types", options);
@@ -395,23 +405,23 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Lists the operator's log. What was done to the server, oldest first: orgs, plans,
-   * event types and operator tokens that were created, changed or deleted. The `actorId`
-   * is that of `Teamdata-Actor`, or the id of the operator token.
+   * Lists the operator's log. It has what was done to the server, oldest first: orgs,
+   * plans, event types and operator tokens that were created, changed or deleted. The
+   * `actorId` is that of `Teamdata-Actor`, or the id of the operator token.
    */
   listOperatorLog(options?: ListOptions): List<types.AuditLogEntry> {
     return new List(this.transport, "/audit-log", options);
   }
 
   /**
-   * Lists the nodes. In order of name. The servers that share a database, with those that
-   * were lost within the last hour; a data file has one server.
+   * Lists the nodes. They are the servers that share a database, in order of name, with
+   * those that were lost within the last hour; a data file has one server.
    */
   listNodes(options?: ListOptions): List<types.Node> {
     return new List(this.transport, "/nodes", options);
   }
 
-  /** Lists the operator tokens. In order of id, without their secrets. */
+  /** Lists the operator tokens. They come in order of id, without their secrets. */
   listOperatorTokens(options?: ListOptions): List<types.OperatorToken> {
     return new List(this.transport, "/operator-tokens", options);
   }
@@ -429,7 +439,7 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "DELETE", path`/operator-tokens/${token}`, undefined, options);
   }
 
-  /** Reads the test clock. What the clock reads. Only with `serve --test-clock`. */
+  /** Reads the test clock. The answer says what the clock reads. Only with `serve --test-clock`. */
   readClock(options?: CallOptions): Promise<types.Clock> {
     return this.transport.request("GET", "/clock", options);
   }

@@ -17,14 +17,14 @@ export class Client extends Base {
     super(new Transport(config, "/api/v1", { "API-Version": version }));
   }
 
-  /** Lists the org's members. Oldest first, a page at a time. Needs the scope `read`. */
+  /** Lists the org's members. They come oldest first, a page at a time. Needs the scope `read`. */
   listMembers(options?: ListOptions): List<types.Member> {
     return new List(this.transport, "/members", options);
   }
 
   /**
-   * Lists the org's audit log. Oldest first, a page at a time. Needs the scope `read`,
-   * and a plan that includes `auditLog`.
+   * Lists the org's audit log. Its entries come oldest first, a page at a time. Needs the
+   * scope `read`, and a plan that includes `auditLog`.
    */
   listAuditLog(options?: ListOptions): List<types.AuditLogEntry> {
     return new List(this.transport, "/audit-log", options);
