@@ -56,7 +56,7 @@ func (g generator) writeClients(a api, c *contents) error {
 		return g.write(file, made.Bytes())
 	}
 	return errors.Join(
-		write(a.GoDir+"/operations.gen.go", `(?m)^func \(c \*Client\) (\w+)\(`, goTemplate, func(o operation) any { return goOperation{o, a} }),
+		write(a.GoDir+"/operations.gen.go", `(?m)^func \(c \*Client\) (\w+)\(`, goTemplate, func(o operation) any { return goOperation{o} }),
 		write(a.TypeScriptClient, `(?m)^  (?:async )?(\w+)\(`, typeScriptTemplate, func(o operation) any { return typeScriptOperation{o} }),
 	)
 }

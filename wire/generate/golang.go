@@ -6,10 +6,7 @@ import (
 )
 
 // goOperation is an operation as a method of the Go client.
-type goOperation struct {
-	operation
-	api api
-}
+type goOperation struct{ operation }
 
 func (o goOperation) Name() string { return upper(o.ID) }
 
@@ -18,17 +15,7 @@ func (o goOperation) Comment() string {
 }
 
 // Verb is the method's constant in net/http.
-func (o goOperation) Verb() string {
-	return "http.Method" + upper(strings.ToLower(o.method))
-}
-
-// Package is how the package of a client names the package teamdata.
-func (o goOperation) Package() string {
-	if o.api.GoPackage == "teamdata" {
-		return ""
-	}
-	return "teamdata."
-}
+func (o goOperation) Verb() string { return "http.Method" + upper(strings.ToLower(o.method)) }
 
 // goName is an id's name as Go writes it. A type is a name, for the word is taken.
 func goName(id string) string {
