@@ -64,7 +64,8 @@ func (c *Client) AdvanceClock(ctx context.Context, by time.Duration, options ...
 	return teamdata.Call[Clock](ctx, c.Transport, http.MethodPost, "/clock", Advance{AdvanceSeconds: new(int(by / time.Second))}, options)
 }
 
-// filtered is a list with what a filter says as the parameters of their names.
+// filtered is a list with what a filter says, which are texts and times, as the parameters
+// of their names.
 func filtered[T any](l teamdata.List[T], filter any) teamdata.List[T] {
 	var parameters map[string]string
 	if text, err := json.Marshal(filter); err == nil {
