@@ -89,14 +89,18 @@ var mayImport = map[string][]string{
 	"e2e/kit/referee":  {"teamdata/e2e/kit/contract", "github.com/santhosh-tekuri/jsonschema/v6"},
 	"e2e/kit/site":     {"teamdata/e2e/kit", "teamdata/store/boltstore", "github.com/rs/zerolog"},
 
+	"client":           {"teamdata/client/api"},
+	"client/admin":     {"teamdata/client", "teamdata/client/admin/api"},
+	"client/admin/api": {},
+	"client/api":       {},
+
+	"wire/generate": {"github.com/oasdiff/yaml3"},
+
 	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/e2e/kit/postbox", "teamdata/internal/", "teamdata/store", "teamdata/wire/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 
 	"docs": {},
 
-	"contrib/clients/generate": {},
-	"contrib/clients/go":       {},
-	"contrib/clients/go/admin": {"teamdata/contrib/clients/go"},
-	"contrib/ingest":           {"teamdata/contrib/clients/go", "teamdata/contrib/clients/go/"},
+	"contrib/ingest": {"teamdata/client", "teamdata/client/"},
 }
 
 // rooms are the folders at the top that make the program, each row above those that it may

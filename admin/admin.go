@@ -2,18 +2,17 @@
 // on a Unix socket and over HTTPS.
 //
 // A request goes from top to bottom through request.go: the checks in their
-// order, then the handler of its route (routes.go), which passes its work on the
+// order, then the handler of its route (routes.gen.go), which passes its work on the
 // data, as one function on a transaction, to view, update, or idempotent for a
 // POST (transaction.go). These first find the org of the path. What the APIs
 // share is in wire/web.
 //
 // The package imports wire, store, internal and its own folders; it knows the data only
 // through [store.Store], and leaves the rules to the functions of package store.
-// A new operation is a row in routes.go, a handler in its noun's file and its
-// description in wire/openapi/admin.yaml, under the handler's name, with a row in
-// operations_test.go that proves it; `go test ./e2e/kit/contract -update`
-// generates admin.json from it, and `go test ./admin -update` the table of
-// docs/admin-api.md. A new field of a record is in its noun's file.
+// A new operation is its description in wire/openapi/admin.yaml, a handler of its name in its
+// noun's file, and a row in operations_test.go that proves it. `go generate ./...` makes
+// the route, admin.json, the methods of the clients and the row in docs/admin-api.md.
+// A new field of a record is in its noun's file.
 package admin
 
 import (

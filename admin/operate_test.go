@@ -3,6 +3,7 @@ package admin
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -194,6 +195,15 @@ func TestOperationsAreComplete(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("no operation shows %s %s", rt.method, rt.path)
+		}
+	}
+}
+
+// What is said of routes by their paths is said of routes that there are.
+func TestPushedAreRoutes(t *testing.T) {
+	for _, path := range pushed {
+		if !slices.ContainsFunc(routes, func(rt route) bool { return rt.path == path }) {
+			t.Errorf("%s is no route", path)
 		}
 	}
 }

@@ -130,7 +130,7 @@ func (r *request) require(given bool, field, advice string) {
 }
 
 // org returns the org of the path; empty outside orgs.
-func (r *request) org() string { return r.Param(orgParam) }
+func (r *request) org() string { return r.Param("org") }
 
 // logChange logs who changed what, without the body, which may have secrets.
 func (r *request) logChange(status int) {

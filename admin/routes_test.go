@@ -1,10 +1,6 @@
 package admin
 
 import (
-	"flag"
-	"fmt"
-	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,76 +15,6 @@ const docsFile = "../docs/admin-api.md"
 func docs(t *testing.T) string {
 	t.Helper()
 	return kit.ReadText(t, docsFile)
-}
-
-// update writes the table of docs/admin-api.md, instead of checking it.
-var update = flag.Bool("update", false, "make the table of docs/admin-api.md from admin.yaml")
-
-// The operations in docs/admin-api.md are what admin.yaml says of the routes, in
-// their order; -update writes them.
-func TestOperationsAreDocumented(t *testing.T) {
-	table := "| operation | body | answer | meaning |\n|---|---|---|---|\n"
-	for _, rt := range slices.Concat(routes, testRoutes) {
-		path := regexp.MustCompile(`:(\w+)`).ReplaceAllString(rt.path, "{$1}")
-		table += documented(rt.method, path)
-	}
-	text := docs(t)
-	before, rest, _ := strings.Cut(text, "| operation |")
-	_, after, _ := strings.Cut(rest, "\n\n")
-	made := before + table + "\n" + after
-	if *update {
-		kit.Must(t, os.WriteFile(docsFile, []byte(made), 0o644))
-	} else if made != text {
-		t.Error("docs/admin-api.md does not have the operations of admin.yaml; write them with go test ./admin -update")
-	}
-}
-
-// documented is an operation's row in the docs.
-func documented(method, path string) string {
-	part := func(keys ...string) map[string]any {
-		return described().At(append([]string{"paths", path, strings.ToLower(method)}, keys...)...)
-	}
-	var answers []string
-	for _, status := range []string{"200", "201", "202", "204"} {
-		if part("responses", status) == nil {
-			continue
-		}
-		schema, _ := part("responses", status, "content", "application/json")["schema"].(map[string]any)
-		if ref, ok := schema["$ref"].(string); ok {
-			status += " " + ref[strings.LastIndexByte(ref, '/')+1:]
-		}
-		answers = append(answers, status)
-	}
-	body := bodyFields(func(keys ...string) map[string]any {
-		return part(append([]string{"requestBody", "content", "application/json", "schema"}, keys...)...)
-	})
-	text := strings.TrimSpace(part()["summary"].(string) + ". " + part()["description"].(string))
-	return "| `" + method + " " + path + "` | " + body + " | " + strings.Join(answers, ", ") + " | " + text + " |\n"
-}
-
-// bodyFields are the fields of a body: the required ones in their order, and the
-// others by name.
-func bodyFields(body func(keys ...string) map[string]any) string {
-	var names []string
-	required, _ := body()["required"].([]any)
-	for _, name := range required {
-		names = append(names, name.(string))
-	}
-	for _, name := range slices.Sorted(maps.Keys(body("properties"))) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for i, name := range names {
-		names[i] = "`" + name + "`"
-		if i >= len(required) {
-			names[i] += "?"
-		}
-		if p := body("properties", name); p["minimum"] != nil {
-			names[i] += fmt.Sprintf(" (%.0f to %.0f)", p["minimum"], p["maximum"])
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 var fieldName = regexp.MustCompile(`"(\w+)":`)

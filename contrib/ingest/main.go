@@ -2,7 +2,7 @@
 // it: it adds audit entries and members through the admin API, while pollers read
 // them with an API key and check that each arrives once and in order.
 //
-// It is an example of the clients in contrib/clients/go, which send a request again
+// It is an example of the clients in client/, which send a request again
 // while the server can't accept it, and of nothing else.
 package main
 
@@ -17,8 +17,8 @@ import (
 	"strings"
 	"time"
 
-	teamdata "teamdata/contrib/clients/go"
-	"teamdata/contrib/clients/go/admin"
+	teamdata "teamdata/client"
+	"teamdata/client/admin"
 )
 
 var (

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/contrib/clients/go/admin"
+	"teamdata/client/admin"
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 )

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	teamdata "teamdata/contrib/clients/go"
-	"teamdata/contrib/clients/go/admin"
+	teamdata "teamdata/client"
+	"teamdata/client/admin"
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 )

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	teamdata "teamdata/contrib/clients/go"
-	"teamdata/contrib/clients/go/admin"
+	teamdata "teamdata/client"
+	"teamdata/client/admin"
 	"teamdata/delivery/receiver"
 	"teamdata/e2e/kit"
 	"teamdata/internal/localca"

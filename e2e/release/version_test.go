@@ -25,7 +25,7 @@ func newest(t *testing.T) string {
 func TestClientsRelease(t *testing.T) {
 	version := newest(t)
 	for file, want := range map[string]string{
-		"contrib/clients/go/transport.go":              `userAgent = "teamdata-go/` + version + `"`,
+		"client/transport.go":                          `userAgent = "teamdata-go/` + version + `"`,
 		"contrib/clients/typescript/src/transport.ts":  `userAgent = "teamdata-typescript/` + version + `"`,
 		"contrib/clients/typescript/package.json":      `"version": "` + version + `"`,
 		"contrib/clients/typescript/package-lock.json": `"version": "` + version + `"`,

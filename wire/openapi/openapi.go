@@ -2,9 +2,9 @@
 // each version of the Team Data API, and that of the admin API.
 //
 // openapi.yaml and admin.yaml are written by hand; the files in JSON are generated from
-// them by `go test ./e2e/kit/contract -update`. When a version of the Team Data API is
-// published, both files of the previous one are kept as openapi-<its date>.yaml and
-// .json. wire/reference generates the pages from them.
+// them by `go generate ./...`. When a version of the Team Data API is published, both
+// files of the previous one are kept as openapi-<its date>.yaml and .json. wire/reference
+// generates the pages from them.
 //
 // eventtype.go adds the event types that the operator registered. tools.go describes the
 // operations to assistants, as tools. The package imports store, wire/eventtype and

@@ -32,7 +32,10 @@ const config = {
 
 for (const [document, client] of [[api, new Client(config)], [read("ADMIN_OPENAPI"), new AdminClient(config)]] as const) {
   const prototype = Object.getPrototypeOf(client);
-  const methods = new Set(Object.getOwnPropertyNames(prototype));
+  const methods = new Set<string>();
+  for (let from = prototype; from !== Object.prototype; from = Object.getPrototypeOf(from)) {
+    Object.getOwnPropertyNames(from).forEach((name) => methods.add(name)); // those by hand are the base's
+  }
   methods.delete("constructor");
   for (const [template, item] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(item)) {

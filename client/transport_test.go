@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"testing"
 
-	teamdata "teamdata/contrib/clients/go"
-	"teamdata/contrib/clients/go/admin"
+	teamdata "teamdata/client"
+	"teamdata/client/admin"
 )
 
 // A redirect is an error: the key is sent to the server of the config alone.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	teamdata "teamdata/contrib/clients/go"
+	teamdata "teamdata/client"
 	"teamdata/internal/signature"
 )
 
@@ -57,7 +57,7 @@ func signed(t *testing.T, body string, secrets ...string) http.Header {
 
 // Everything in the vectors is signed as it should be; not all of it is an event.
 func TestVectors(t *testing.T) {
-	text, err := os.ReadFile("../../../testdata/vectors/signatures.json")
+	text, err := os.ReadFile("../testdata/vectors/signatures.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	teamdata "teamdata/contrib/clients/go"
-	"teamdata/contrib/clients/go/admin"
+	teamdata "teamdata/client"
+	"teamdata/client/admin"
 )
 
 // Each operation of the descriptions is a method of the same name, which makes its
@@ -23,7 +23,7 @@ import (
 func TestOperations(t *testing.T) {
 	requests := &recorder{}
 	config := teamdata.Config{BaseURL: "https://data.example.com", Key: "opr_1.secret", HTTP: &http.Client{Transport: requests}, Retries: -1}
-	for file, client := range map[string]any{"../../../wire/openapi/openapi.json": teamdata.New(config), "../../../wire/openapi/admin.json": admin.New(config)} {
+	for file, client := range map[string]any{"../wire/openapi/openapi.json": teamdata.New(config), "../wire/openapi/admin.json": admin.New(config)} {
 		found := operations(t, file)
 		if len(found) < 4 {
 			t.Fatalf("%s has %d operations", file, len(found))
@@ -53,7 +53,7 @@ func TestOperations(t *testing.T) {
 // The client pins the version that its types were generated for.
 func TestVersion(t *testing.T) {
 	var document struct{ Info struct{ Version string } }
-	readJSON(t, "../../../wire/openapi/openapi.json", &document)
+	readJSON(t, "../wire/openapi/openapi.json", &document)
 	if teamdata.Version != document.Info.Version {
 		t.Errorf("the client is of %s, and the API of %s", teamdata.Version, document.Info.Version)
 	}

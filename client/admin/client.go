@@ -6,8 +6,9 @@
 //
 // Retries, errors and lists are those of package teamdata, above it. Nothing else but
 // the standard library is imported, so both packages can be copied together. The types
-// are generated from the API's description, and each method has the name of the
-// operation there; its errors are those of docs/admin-api.md.
+// and methods are generated from the API's description, and each method has the name
+// of the operation there; its errors are those of docs/admin-api.md. It exports more
+// than 40 names because most of them are those types.
 //
 // A secret that is shown once is not repeated: if the answer to a creation was lost on
 // its way and the client asked again, the secret is nil. Revoke such a key or token,
@@ -18,9 +19,8 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"net/url"
 
-	teamdata "teamdata/contrib/clients/go"
+	teamdata "teamdata/client"
 )
 
 // Client changes the data of a server. It may be used by several goroutines at
@@ -48,36 +48,3 @@ func Actor(userID string) teamdata.Option { return teamdata.SetHeader("Teamdata-
 // IfMatch makes a change only if the instructions still have the ETag that
 // ReadInstructions returned; otherwise the error is a CodePreconditionFailed.
 func IfMatch(etag string) teamdata.Option { return teamdata.SetHeader("If-Match", etag) }
-
-// path joins segments, some of which are ids.
-func path(segments ...string) (path string) {
-	for _, segment := range segments {
-		path += "/" + url.PathEscape(segment)
-	}
-	return path
-}
-
-func list[T any](c *Client, segments ...string) teamdata.List[T] {
-	return teamdata.NewList[T](c.Transport, path(segments...))
-}
-
-func get[T any](ctx context.Context, c *Client, options []teamdata.Option, segments ...string) (T, error) {
-	return teamdata.Call[T](ctx, c.Transport, http.MethodGet, path(segments...), nil, options)
-}
-
-func post[T any](ctx context.Context, c *Client, body any, options []teamdata.Option, segments ...string) (T, error) {
-	return teamdata.Call[T](ctx, c.Transport, http.MethodPost, path(segments...), body, options)
-}
-
-func put[T any](ctx context.Context, c *Client, body any, options []teamdata.Option, segments ...string) (T, error) {
-	return teamdata.Call[T](ctx, c.Transport, http.MethodPut, path(segments...), body, options)
-}
-
-func patch[T any](ctx context.Context, c *Client, body any, options []teamdata.Option, segments ...string) (T, error) {
-	return teamdata.Call[T](ctx, c.Transport, http.MethodPatch, path(segments...), body, options)
-}
-
-func remove(ctx context.Context, c *Client, options []teamdata.Option, segments ...string) error {
-	_, err := teamdata.Call[struct{}](ctx, c.Transport, http.MethodDelete, path(segments...), nil, options)
-	return err
-}
