@@ -40,7 +40,7 @@ func (r *request) keyRow(tx store.Tx, k store.APIKey) (keyRow, error) {
 		return keyRow{}, err
 	}
 	use, err := tx.KeyUse(k.ID)
-	return keyRow{k, use, access.State(r.now), by}, err
+	return keyRow{k, use, access.State(r.Now), by}, err
 }
 
 // Unused reports whether a key works and was not used for keyUnusedFor.
@@ -105,7 +105,7 @@ func (r *request) listKeys() error {
 		if err != nil {
 			return err
 		}
-		p.Now = r.now
+		p.Now = r.Now
 		p.Found, err = search(from, r.readKeys(tx), func(k keyRow) store.Cursor { return store.Cursor{ID: k.ID} }, p.match)
 		path, filter := r.path("keys"), []string{"q", p.Query, "state", p.State}
 		p.Start, p.Next = withQuery(path, filter...), p.Found.nextPath(path, "after", filter...)
@@ -208,9 +208,9 @@ func (r *request) createKey() error {
 		return onForm(err, r.rerenderKeyForm)
 	}
 	if again {
-		return r.render(http.StatusOK, "apikey_created", keyCreated{Key: store.APIKey{ID: id}, Again: true})
+		return r.Render(http.StatusOK, "apikey_created", keyCreated{Key: store.APIKey{ID: id}, Again: true})
 	}
-	return r.render(http.StatusCreated, "apikey_created", made)
+	return r.Render(http.StatusCreated, "apikey_created", made)
 }
 
 // findTry fills in what one may try at once: a key that can't read sends a test.
@@ -234,7 +234,7 @@ func (p *keyCreated) findTry(r *request, tx store.Tx) (err error) {
 
 // keyOfForm is the key that the form describes.
 func (r *request) keyOfForm() (store.APIKey, error) {
-	k := store.APIKey{OrgID: r.org.ID, Name: r.field("name"), CreatedBy: r.actor()}
+	k := store.APIKey{OrgID: r.org.ID, Name: r.Field("name"), CreatedBy: r.actor()}
 	for _, name := range r.HTTP.PostForm["scopes"] {
 		scope, err := store.ParseScope(name)
 		if err != nil {
@@ -243,7 +243,7 @@ func (r *request) keyOfForm() (store.APIKey, error) {
 		k.Scopes |= scope
 	}
 	var err error
-	k.ExpiresAt, err = expiresAt(r.field("expiry"), r.field("date"), r.now)
+	k.ExpiresAt, err = expiresAt(r.Field("expiry"), r.Field("date"), r.Now)
 	return k, err
 }
 
@@ -270,8 +270,8 @@ func expiresAt(choice, date string, now time.Time) (time.Time, error) {
 // rerenderKeyForm shows the form as it was sent, with the error.
 func (r *request) rerenderKeyForm(status int, e *store.Error) error {
 	scopes := r.HTTP.PostForm["scopes"]
-	return r.render(status, "apikey_form", keyForm{
-		Err: e, Name: r.field("name"), Expiry: r.field("expiry"), Date: r.field("date"), Expiries: expiries,
+	return r.Render(status, "apikey_form", keyForm{
+		Err: e, Name: r.Field("name"), Expiry: r.Field("expiry"), Date: r.Field("date"), Expiries: expiries,
 		Read: slices.Contains(scopes, "read"), Write: slices.Contains(scopes, "write"),
 	})
 }

@@ -33,7 +33,7 @@ func (p auditPage) ExportPath(format string) string {
 func (r *request) showAuditLog() error {
 	query := r.HTTP.URL.Query()
 	p := auditPage{Filter: auditFilterOf(query), Path: r.path("audit-log"), First: query.Get("before") == ""}
-	err := r.view(func(tx store.Tx) error {
+	err := r.View(func(tx store.Tx) error {
 		before, err := cursorOf(query.Get("before"))
 		if err == nil {
 			err = r.findActors(tx, &p)
@@ -49,10 +49,10 @@ func (r *request) showAuditLog() error {
 	if err != nil {
 		return onForm(err, func(status int, e *store.Error) error {
 			p.Err = e
-			return r.render(status, "auditlog", p)
+			return r.Render(status, "auditlog", p)
 		})
 	}
-	return r.render(200, "auditlog", p)
+	return r.Render(200, "auditlog", p)
 }
 
 func (r *request) findEntries(tx store.Tx, before store.Cursor, p *auditPage) (err error) {
@@ -192,14 +192,14 @@ func (auditFilter) Actions() []string { return slices.Sorted(maps.Keys(sentences
 
 // parse reads the times in the reader's zone, and finds what the target means.
 func (f *auditFilter) parse(r *request, tx store.Tx) (err error) {
-	if f.Since, err = parseSince("since", f.SinceText, r.zone(), r.now); err != nil {
+	if f.Since, err = parseSince("since", f.SinceText, r.zone(), r.Now); err != nil {
 		return err
 	}
-	if f.Until, err = parseUntil("until", f.UntilText, r.zone(), r.now); err != nil {
+	if f.Until, err = parseUntil("until", f.UntilText, r.zone(), r.Now); err != nil {
 		return err
 	}
 	if span := periods[f.Time]; span > 0 {
-		f.Since = r.now.Add(-span)
+		f.Since = r.Now.Add(-span)
 	}
 	if f.Target != "" {
 		f.targets, err = r.targetsNamed(tx, f.Target)

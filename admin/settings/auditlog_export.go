@@ -47,7 +47,7 @@ func appendJSONLine(dst []byte, e store.AuditEntry) []byte { return append(e.App
 func (r *request) exportAuditLog() error {
 	query := r.HTTP.URL.Query()
 	x := &auditExport{r: r, filter: auditFilterOf(query), name: query.Get("format")}
-	if err := r.view(x.begin); err != nil {
+	if err := r.View(x.begin); err != nil {
 		return err
 	}
 	if err := r.note(func(tx store.Tx) error { return store.AuditExport(tx, r.actor(), r.org.ID) }); err != nil {
@@ -55,7 +55,7 @@ func (r *request) exportAuditLog() error {
 	}
 	x.setHeaders()
 	for x.send() && !x.done {
-		if err := r.view(x.next); err != nil {
+		if err := r.View(x.next); err != nil {
 			panic(http.ErrAbortHandler)
 		}
 	}
@@ -107,7 +107,7 @@ func (x *auditExport) isAfterEnd(e store.AuditEntry) bool {
 }
 
 func (x *auditExport) setHeaders() {
-	name := "audit-log-" + x.r.org.ID + x.r.now.UTC().Format("-20060102-150405.") + x.name
+	name := "audit-log-" + x.r.org.ID + x.r.Now.UTC().Format("-20060102-150405.") + x.name
 	h := x.r.W.Header()
 	h.Set("Content-Type", x.format.contentType)
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)

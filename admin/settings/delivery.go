@@ -76,7 +76,7 @@ func (r *request) showDelivery() error {
 // being attempted.
 func (r *request) watchDelivery() error {
 	var p deliveryPage
-	if err := r.view(func(tx store.Tx) error { return r.findDelivery(tx, &p) }); err != nil {
+	if err := r.View(func(tx store.Tx) error { return r.findDelivery(tx, &p) }); err != nil {
 		return err
 	}
 	return r.send(200, "delivery", "progress", &p)
@@ -96,7 +96,7 @@ func (p *deliveryPage) fill(r *request, d store.Delivery, e *store.Endpoint) {
 	p.deliveryRow = r.newRow(d, e)
 	p.History = slices.Clone(d.History)
 	slices.Reverse(p.History)
-	p.Kept, p.Due = len(d.History) == store.MaxHistory, !d.DueAt.After(r.now)
+	p.Kept, p.Due = len(d.History) == store.MaxHistory, !d.DueAt.After(r.Now)
 	p.Manages = r.member.Manages()
 }
 

@@ -17,7 +17,7 @@ import (
 // an argument can be.
 func (r *request) curlOf(d deliveryRow, body []byte) (string, error) {
 	var secrets []signature.Secret
-	for _, text := range d.Endpoint.Secrets(r.now) {
+	for _, text := range d.Endpoint.Secrets(r.Now) {
 		secret, err := signature.ParseSecret(text)
 		if err != nil {
 			return "", err
@@ -28,7 +28,7 @@ func (r *request) curlOf(d deliveryRow, body []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	unix := r.now.Unix()
+	unix := r.Now.Unix()
 	signed := signature.Sign(nil, d.ID, unix, body, secrets...)
 	var b strings.Builder
 	b.WriteString("printf %s " + shellQuoted(string(body)) + " |\ncurl " + r.endpointCA(to) + "--globoff --data-binary @- \\\n")

@@ -92,7 +92,7 @@ func (r *request) listDeliveries() error {
 		p.Asked.Set("endpoint", id)
 	}
 	status := 200
-	err := r.view(func(tx store.Tx) error { return r.findDeliveries(tx, p) })
+	err := r.View(func(tx store.Tx) error { return r.findDeliveries(tx, p) })
 	if err != nil {
 		err = onForm(err, func(code int, e *store.Error) error {
 			if e.Field == "" || e.Code != store.CodeBadRequest {
@@ -106,7 +106,7 @@ func (r *request) listDeliveries() error {
 		return err
 	}
 	p.Start, p.Next = p.with(), p.Found.nextPath(p.Path, "after", p.pairs()...)
-	return r.render(status, "deliveries", p)
+	return r.Render(status, "deliveries", p)
 }
 
 // askedDeliveries are the fields of a filter in a query. Bounds count only if no period
@@ -147,7 +147,7 @@ func (r *request) deliveryFilter(asked url.Values) (store.DeliveryFilter, error)
 // deliveryBounds are the exact bounds of what was asked for.
 func (r *request) deliveryBounds(asked url.Values) (since, until string, err error) {
 	if span := periods[asked.Get("time")]; span > 0 {
-		return store.FormatTime(r.now.Add(-span)), "", nil
+		return store.FormatTime(r.Now.Add(-span)), "", nil
 	}
 	if since, err = r.deliveryBound("since", asked, parseSince); err == nil {
 		until, err = r.deliveryBound("until", asked, parseUntil)

@@ -48,8 +48,8 @@ var secretFields = []string{"secret", "password", "old", "again", "credential", 
 
 // sealDraft seals the form of the request; empty: it is not one to be kept.
 func (r *request) sealDraft() string {
-	if _, ok := r.openDraft(); ok && r.Pattern == draftPath {
-		return r.field("draft") // the new session has ended too
+	if sealed := r.Draft(); sealed != "" && r.Pattern == draftPath {
+		return sealed // the new session has ended too
 	}
 	if r.HTTP.Method != http.MethodPost || draftForms[r.Pattern] == nil {
 		return ""
@@ -61,13 +61,13 @@ func (r *request) sealDraft() string {
 		}
 	}
 	err := r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
-		d.At, d.User = tx.Now(), store.SessionUser(tx, r.cookie())
+		d.At, d.User = tx.Now(), r.SessionUser(tx)
 		return nil
 	})
 	if err != nil {
 		return ""
 	}
-	sealed, err := r.s.ceremonies.sealer.seal(r.HTTP.Context(), draftPurpose, d)
+	sealed, err := r.Seal(draftPurpose, d)
 	if err != nil || len(sealed) > maxDraft {
 		return ""
 	}
@@ -75,37 +75,46 @@ func (r *request) sealDraft() string {
 }
 
 // openDraft opens the draft that the form of a sign-in carries; false: there is none,
-// or it was made more than draftTTL ago. Known: r.now.
+// or it was made more than draftTTL ago. Known: r.Now.
 func (r *request) openDraft() (d draft, ok bool) {
-	ok = r.s.ceremonies.sealer.open(r.HTTP.Context(), draftPurpose, r.field("draft"), &d)
-	return d, ok && draftForms[d.Pattern] != nil && r.now.Sub(d.At) < draftTTL
+	ok = r.Open(draftPurpose, r.Field("draft"), &d)
+	return d, ok && draftForms[d.Pattern] != nil && r.Now.Sub(d.At) < draftTTL
+}
+
+// Draft is the draft that the form of a sign-in carries, sealed; empty: there is none that
+// can be opened.
+func (r *request) Draft() string {
+	if _, ok := r.openDraft(); ok {
+		return r.Field("draft")
+	}
+	return ""
 }
 
 // restoreDraft shows the form that a sign-in carried, without carrying it out. A draft
 // of another person is not shown, nor one of an org that this person does not manage.
 func (r *request) restoreDraft() error {
-	if err := r.view(nil); err != nil {
+	if err := r.View(nil); err != nil {
 		return err
 	}
 	d, ok := r.openDraft()
 	switch {
 	case !ok:
-		return r.redirect(localPath(r.field("next")))
-	case d.User != "" && d.User != r.account.UserID:
-		return r.redirect(Path)
+		return r.Redirect(r.LocalPath(r.Field("next")))
+	case d.User != "" && d.User != r.Account.UserID:
+		return r.Redirect(Path)
 	}
 	r.Pattern, r.Params, r.HTTP.PostForm, r.said = d.Pattern, d.Params, d.Values, "draft-kept"
-	if err := r.view(nil); err != nil { // the path has an org now
+	if err := r.View(nil); err != nil { // the path has an org now
 		return err
 	}
 	return draftForms[d.Pattern](r)
 }
 
-// afterSignIn leads to the page that the person wanted, or shows the form that was
+// AfterSignIn leads to the page that the person wanted, or shows the form that was
 // sent without a session.
-func (r *request) afterSignIn() error {
-	if r.field("draft") == "" {
-		return r.redirect(localPath(r.field("next")))
+func (r *request) AfterSignIn() error {
+	if r.Field("draft") == "" {
+		return r.Redirect(r.LocalPath(r.Field("next")))
 	}
 	return r.restoreDraft()
 }
@@ -115,7 +124,7 @@ func (r *request) restoreVerify() error { return r.renderVerify(r.verifyOfForm()
 // restoreInstructions keeps the version that the text was made from: when it is saved,
 // a change by somebody else in the meantime is noticed as ever.
 func (r *request) restoreInstructions() error {
-	p := instructionsPage{Text: lines(r.field("instructions")), Version: r.field("version")}
+	p := instructionsPage{Text: lines(r.Field("instructions")), Version: r.Field("version")}
 	return r.show(http.StatusOK, "instructions", &p, func(tx store.Tx) (err error) {
 		p.Now, err = tx.Instructions(r.org.ID)
 		return err

@@ -2,6 +2,8 @@ package settings
 
 import (
 	"html"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 var draftField = regexp.MustCompile(`name="draft" value="([^"]+)"`)
@@ -133,7 +136,8 @@ func TestHostileDrafts(t *testing.T) {
 func (w *env) sealedOtherwise() string {
 	w.Helper()
 	d := draft{Pattern: Path + "/orgs/:org/new-key", Values: url.Values{"name": {"nightly"}}, At: w.Now()}
-	sealed, err := w.server.Config.Handler.(*Settings).ceremonies.sealer.seal(w.Context(), passkeyUsePurpose, d)
+	r := w.server.Config.Handler.(*Settings).signin.Request(web.Request{HTTP: httptest.NewRequest(http.MethodGet, Path, nil)})
+	sealed, err := r.Seal("passkey use", d)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func (r *request) showEndpoint() error {
 // watchEndpoint answers with the parts of the page that change while it is open.
 func (r *request) watchEndpoint() error {
 	p := endpointPage{Span: r.spanOf()}
-	if err := r.view(func(tx store.Tx) error { return p.find(r, tx) }); err != nil {
+	if err := r.View(func(tx store.Tx) error { return p.find(r, tx) }); err != nil {
 		return err
 	}
 	return r.send(200, "endpoint", "progress", &p)
@@ -131,7 +131,7 @@ func (p *endpointPage) findAttempts(r *request, tx store.Tx, e store.Endpoint) e
 		return err
 	}
 	next, _, err := tx.DeliveryPage(e.Number, store.ListWaiting, store.Cursor{}, 1)
-	if len(next) > 0 && next[0].DueAt.After(r.now) {
+	if len(next) > 0 && next[0].DueAt.After(r.Now) {
 		p.NextDue = next[0].DueAt
 	}
 	return err
@@ -172,7 +172,7 @@ func (r *request) endpointHead(tx store.Tx, e store.Endpoint, state, tab string)
 	}
 	head.Failed = formatCount(len(failed), more)
 	for _, s := range spans { // the shortest that has some
-		since := r.now.Add(-s.Step * time.Duration(s.steps))
+		since := r.Now.Add(-s.Step * time.Duration(s.steps))
 		n := slices.IndexFunc(failed, func(d store.Delivery) bool { return d.ShownAt().Before(since) })
 		if n < 0 {
 			n = len(failed)
@@ -207,7 +207,7 @@ func (r *request) dropAt(tx store.Tx, e store.Endpoint) (at time.Time, err error
 // has the form. A form that is sent twice sends one.
 func (r *request) sendTest() error {
 	id, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
-		test, err := eventtype.TestOf(tx, r.org.ID, r.field("type"))
+		test, err := eventtype.TestOf(tx, r.org.ID, r.Field("type"))
 		if err != nil {
 			return "", err
 		}
@@ -217,10 +217,10 @@ func (r *request) sendTest() error {
 	if err != nil {
 		return err
 	}
-	if r.field("from") == "setup" {
-		return r.redirect(withQuery(r.endpointPath("setup"), "test", id))
+	if r.Field("from") == "setup" {
+		return r.Redirect(withQuery(r.endpointPath("setup"), "test", id))
 	}
-	return r.done("test-sent", r.path("deliveries", id))
+	return r.Done("test-sent", r.path("deliveries", id))
 }
 
 func (r *request) enableEndpoint() error {
@@ -272,7 +272,7 @@ func (r *request) deleteEndpoint() error {
 	if err != nil {
 		return err
 	}
-	return r.done("endpoint-deleted", r.path("endpoints"))
+	return r.Done("endpoint-deleted", r.path("endpoints"))
 }
 
 // EventsText formats what the endpoint receives, in a few words.

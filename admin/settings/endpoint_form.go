@@ -32,7 +32,7 @@ const sameURL = "same-url"
 // checkSameURL rejects the URL of another endpoint, unless the form confirms it.
 func (r *request) checkSameURL(tx store.Tx, e store.Endpoint) error {
 	others, err := store.WithSameURL(tx, e)
-	if err != nil || len(others) == 0 || r.field(sameURL) != "" {
+	if err != nil || len(others) == 0 || r.Field(sameURL) != "" {
 		return err
 	}
 	return &store.Error{Code: store.CodeConflict, Field: sameURL, Message: "the endpoint " + others[0] + " has this URL already",
@@ -94,27 +94,27 @@ func (r *request) editEndpoint() error { return r.showEndpointForm(200, &endpoin
 // endpointOfForm is the endpoint that the form describes.
 func (r *request) endpointOfForm() store.Endpoint {
 	return store.Endpoint{
-		OrgID: r.org.ID, ID: r.Param("endpoint"), URL: r.field("url"), Description: r.field("description"),
+		OrgID: r.org.ID, ID: r.Param("endpoint"), URL: r.Field("url"), Description: r.Field("description"),
 		Events: r.HTTP.PostForm["events"], Secret: r.ownSecret(),
 	}
 }
 
 // ownSecret is the secret that the person brings; empty: one is to be generated.
 func (r *request) ownSecret() string {
-	if r.field("secretFrom") == "generated" {
+	if r.Field("secretFrom") == "generated" {
 		return "" // what is in the field does not count
 	}
-	return r.field("secret")
+	return r.Field("secret")
 }
 
 // bringsSecret reports whether the form is to be shown with the field for an own secret.
 func (r *request) bringsSecret(e *store.Error) bool {
-	return r.field("secretFrom") == "own" || fails(e, "secret")
+	return r.Field("secretFrom") == "own" || fails(e, "secret")
 }
 
 // checkOwnSecret refuses a form that is to have an own secret and has none.
 func (r *request) checkOwnSecret() error {
-	if r.field("secretFrom") == "own" && r.field("secret") == "" {
+	if r.Field("secretFrom") == "own" && r.Field("secret") == "" {
 		return store.Invalid("secret", "is missing or empty").Advise("enter one, or have one generated")
 	}
 	return nil
@@ -134,11 +134,11 @@ func (r *request) createEndpoint() error {
 	if err != nil {
 		return onForm(err, r.rerenderEndpointForm)
 	}
-	return r.redirect(withQuery(r.path("endpoints", id, "setup"), "added", "yes"))
+	return r.Redirect(withQuery(r.path("endpoints", id, "setup"), "added", "yes"))
 }
 
 func (r *request) updateEndpoint() error {
-	err := r.change(func(tx store.Tx) error {
+	err := r.Change(func(tx store.Tx) error {
 		e := r.endpointOfForm() // the org is known only now
 		old, err := r.endpoint(tx)
 		if err == nil && old.URL != e.URL {
@@ -155,12 +155,12 @@ func (r *request) updateEndpoint() error {
 	if err != nil {
 		return onForm(err, r.rerenderEndpointForm)
 	}
-	return r.done("endpoint-updated", r.endpointPath("settings"))
+	return r.Done("endpoint-updated", r.endpointPath("settings"))
 }
 
 // rerenderEndpointForm shows the form as it was sent, with the error.
 func (r *request) rerenderEndpointForm(status int, e *store.Error) error {
-	return r.showEndpointForm(status, &endpointForm{Err: e, Sent: true, New: r.Param("endpoint") == "", Endpoint: r.endpointOfForm(), Again: r.field(sameURL) != "", Own: r.bringsSecret(e)})
+	return r.showEndpointForm(status, &endpointForm{Err: e, Sent: true, New: r.Param("endpoint") == "", Endpoint: r.endpointOfForm(), Again: r.Field(sameURL) != "", Own: r.bringsSecret(e)})
 }
 
 func (r *request) showEndpointForm(status int, f *endpointForm) error {
@@ -191,7 +191,7 @@ func (r *request) findSettings(tx store.Tx, f *endpointForm) error {
 	if !f.Sent {
 		f.Endpoint = e
 	}
-	f.Both = len(e.Secrets(r.now)) > 1
+	f.Both = len(e.Secrets(r.Now)) > 1
 	f.Head, err = r.endpointHead(tx, e, "", "settings")
 	return err
 }

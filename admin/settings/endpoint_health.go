@@ -202,10 +202,10 @@ func (e endpointRow) rank() int {
 func (r *request) rows(tx store.Tx, endpoints []store.Endpoint) ([]endpointRow, error) {
 	rows, places := make([]endpointRow, len(endpoints)), map[uint64]*endpointRow{}
 	for i, e := range endpoints {
-		rows[i] = endpointRow{Endpoint: e, Hours: newTimeSeries(r.now, time.Hour, 24, time.UTC)}
+		rows[i] = endpointRow{Endpoint: e, Hours: newTimeSeries(r.Now, time.Hour, 24, time.UTC)}
 		places[e.Number] = &rows[i]
 	}
-	err := tx.EachDeliveryCounts(r.org.ID, r.now.Add(-23*time.Hour), func(endpoint uint64, hour time.Time, c store.DeliveryCounts) {
+	err := tx.EachDeliveryCounts(r.org.ID, r.Now.Add(-23*time.Hour), func(endpoint uint64, hour time.Time, c store.DeliveryCounts) {
 		if row := places[endpoint]; row != nil {
 			row.Hours.add(hour, c)
 		}

@@ -61,7 +61,7 @@ func (r *request) showRotate() error {
 // second rotation would end the secret that receivers have.
 func (r *request) rotateSecret() error {
 	_, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
-		overlap, err := overlapOf(r.field("overlap"))
+		overlap, err := overlapOf(r.Field("overlap"))
 		if err == nil {
 			err = r.checkOwnSecret()
 		}
@@ -73,10 +73,10 @@ func (r *request) rotateSecret() error {
 	})
 	if err != nil {
 		return onForm(err, func(status int, e *store.Error) error {
-			return r.renderSecrets(status, "endpoint_rotate", secretPage{Err: e, Overlap: r.field("overlap"), Own: r.bringsSecret(e)})
+			return r.renderSecrets(status, "endpoint_rotate", secretPage{Err: e, Overlap: r.Field("overlap"), Own: r.bringsSecret(e)})
 		})
 	}
-	return r.done("secret-rotated", r.endpointPath("secret"))
+	return r.Done("secret-rotated", r.endpointPath("secret"))
 }
 
 // renderSecrets fills in the endpoint of the path.
@@ -84,7 +84,7 @@ func (r *request) renderSecrets(status int, page string, p secretPage) error {
 	p.Overlaps = overlaps
 	return r.show(status, page, &p, func(tx store.Tx) (err error) {
 		p.Endpoint, err = r.endpoint(tx)
-		p.Both = len(p.Secrets(r.now)) > 1
+		p.Both = len(p.Secrets(r.Now)) > 1
 		return err
 	})
 }
@@ -114,8 +114,8 @@ func (r *request) verifyRequest() error {
 
 // verifyOfForm is what the form holds.
 func (r *request) verifyOfForm() *verifyPage {
-	p := &verifyPage{Headers: r.field("headers"), Body: r.field("body"), Received: r.field("received"), Encoded: r.field("encoded") != ""}
-	p.Then = r.field("when") == "then" || r.field("when") == "" && p.Received != ""
+	p := &verifyPage{Headers: r.Field("headers"), Body: r.Field("body"), Received: r.Field("received"), Encoded: r.Field("encoded") != ""}
+	p.Then = r.Field("when") == "then" || r.Field("when") == "" && p.Received != ""
 	return p
 }
 
@@ -128,11 +128,11 @@ func (r *request) noteVerified(p *verifyPage) error {
 
 func (r *request) renderVerify(p *verifyPage) error {
 	var c diagnose.Case
-	err := r.view(func(tx store.Tx) (err error) {
+	err := r.View(func(tx store.Tx) (err error) {
 		if p.Endpoint, err = r.endpoint(tx); err != nil || p.Report == nil {
 			return err
 		}
-		if c, err = p.read(r.now); err != nil {
+		if c, err = p.read(r.Now); err != nil {
 			return err
 		}
 		if c.Signers, err = r.signers(tx, p.Endpoint, c.ReceivedAt); err != nil {
@@ -144,7 +144,7 @@ func (r *request) renderVerify(p *verifyPage) error {
 	if err != nil {
 		return onForm(err, func(status int, e *store.Error) error {
 			p.Err, p.Report = e, nil
-			return r.render(status, "endpoint_verify", p)
+			return r.Render(status, "endpoint_verify", p)
 		})
 	}
 	if p.Report != nil {
@@ -153,7 +153,7 @@ func (r *request) renderVerify(p *verifyPage) error {
 			return err
 		}
 	}
-	return r.render(200, "endpoint_verify", p)
+	return r.Render(200, "endpoint_verify", p)
 }
 
 // read reads the form. The default of the time of receipt is now.

@@ -44,7 +44,7 @@ func (r *request) showSetup() error {
 // watchSetup answers with what changes while the test is being attempted.
 func (r *request) watchSetup() error {
 	var p setupPage
-	if err := r.view(func(tx store.Tx) error { return r.findSetup(tx, &p) }); err != nil {
+	if err := r.View(func(tx store.Tx) error { return r.findSetup(tx, &p) }); err != nil {
 		return err
 	}
 	return r.send(200, "endpoint_setup", "progress", &p)

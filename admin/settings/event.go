@@ -62,12 +62,12 @@ func stateOrder(s store.DeliveryState) int {
 func (r *request) listEvents() error {
 	query := r.HTTP.URL.Query()
 	p := &eventsPage{Type: query.Get("type"), After: query.Get("after")}
-	if err := r.view(func(tx store.Tx) error { return r.findEvents(tx, p) }); err != nil {
+	if err := r.View(func(tx store.Tx) error { return r.findEvents(tx, p) }); err != nil {
 		return err
 	}
 	path := r.path("events")
 	p.Start, p.Next = withQuery(path, "type", p.Type), p.Found.nextPath(path, "after", "type", p.Type)
-	return r.render(200, "events", p)
+	return r.Render(200, "events", p)
 }
 
 func (r *request) findEvents(tx store.Tx, p *eventsPage) error {

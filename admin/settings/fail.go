@@ -15,7 +15,7 @@ import (
 // sign-in page, and from there back; any other error is shown as a page.
 func (r *request) Fail(e *store.Error) {
 	switch {
-	case e.Code == store.CodeUnauthorized && r.framed():
+	case e.Code == store.CodeUnauthorized && r.Framed():
 		r.leadBack(e.Code.Status())
 		return
 	case e.Code == store.CodeUnauthorized:
@@ -25,7 +25,7 @@ func (r *request) Fail(e *store.Error) {
 	if store.IsNotFound(e) {
 		r.findAround()
 	}
-	if err := r.render(e.Code.Status(), "error", e); err != nil {
+	if err := r.Render(e.Code.Status(), "error", e); err != nil {
 		r.Fault().Err(err).Msg("the page of an error can't be rendered")
 	}
 }
@@ -38,7 +38,7 @@ func (r *request) findAround() {
 	}
 	below, _ := strings.CutPrefix(r.HTTP.URL.Path, Path+"/orgs/")
 	id, _, _ := strings.Cut(below, "/")
-	err := r.view(func(tx store.Tx) error {
+	err := r.View(func(tx store.Tx) error {
 		if slices.ContainsFunc(r.orgs, func(o store.Org) bool { return o.ID == id }) {
 			return r.enterOrg(tx, id)
 		}
@@ -64,12 +64,9 @@ func (r *request) leadToSignIn() {
 		return
 	}
 	delete(r.W.Header(), "WWW-Authenticate")
-	if r.cookie() != "" {
-		r.setCookie("")
-	}
+	r.ForgetSession()
 	r.said = "draft-carried"
-	p := signInPage{Next: r.HTTP.URL.Path, Draft: sealed, Passkeys: r.s.passkeys != nil}
-	if err := r.render(http.StatusUnauthorized, "signin", p); err != nil {
+	if err := r.SignInAgain(sealed); err != nil {
 		r.Fault().Err(err).Msg("the sign-in page can't be rendered")
 	}
 }
@@ -79,14 +76,13 @@ func (r *request) leadToSignIn() {
 func (r *request) redirectToSignIn() {
 	delete(r.W.Header(), "WWW-Authenticate") // it is for programs
 	var done, next string
-	if r.cookie() != "" {
-		r.setCookie("")
+	if r.ForgetSession() {
 		done = "session-ended"
 	}
 	if r.HTTP.Method == http.MethodGet && r.HTTP.URL.Path != Path {
 		next = r.HTTP.URL.RequestURI()
 	}
-	r.redirect(withQuery(Path+"/sign-in", "done", done, "next", next))
+	r.Redirect(withQuery(Path+"/sign-in", "done", done, "next", next))
 }
 
 // onForm shows a form again, with an error that the person can fix there. It returns
@@ -98,7 +94,9 @@ func onForm(err error, again func(status int, e *store.Error) error) error {
 	return err
 }
 
-// formError is an error that its form shows, because the person can fix it there.
+// FormError is an error that its form shows, because the person can fix it there.
+func (*request) FormError(err error) (*store.Error, bool) { return formError(err) }
+
 func formError(err error) (*store.Error, bool) {
 	var e *store.Error
 	if !errors.As(err, &e) {

@@ -61,20 +61,20 @@ const (
 
 // hideFirstHour hides the checklist from this browser.
 func (r *request) hideFirstHour() error {
-	if err := r.view(nil); err != nil {
+	if err := r.View(nil); err != nil {
 		return err
 	}
 	http.SetCookie(r.W, &http.Cookie{
 		Name: hiddenCookie, Value: "hidden", Path: r.path(), MaxAge: int(hiddenAge.Seconds()),
 		HttpOnly: true, Secure: r.s.secure, SameSite: http.SameSiteLaxMode,
 	})
-	return r.redirect(r.path())
+	return r.Redirect(r.path())
 }
 
 // watchFirstHour answers with the steps, as they are now.
 func (r *request) watchFirstHour() error {
 	var f *firstHour
-	err := r.view(func(tx store.Tx) error {
+	err := r.View(func(tx store.Tx) error {
 		endpoints, err := tx.Endpoints(r.org.ID)
 		if err == nil {
 			f, err = r.firstHour(tx, endpoints)

@@ -34,9 +34,9 @@ func (r *request) renderInstructions(page string) error {
 // saveInstructions sets the instructions of the form if they differ from the current
 // ones and nobody has changed those since the form was made.
 func (r *request) saveInstructions() error {
-	p := instructionsPage{Text: lines(r.field("instructions")), Version: r.field("version")}
+	p := instructionsPage{Text: lines(r.Field("instructions")), Version: r.Field("version")}
 	same := false
-	err := r.change(func(tx store.Tx) (err error) {
+	err := r.Change(func(tx store.Tx) (err error) {
 		if p.Now, err = tx.Instructions(r.org.ID); err != nil {
 			return err
 		}
@@ -54,21 +54,21 @@ func (r *request) saveInstructions() error {
 	case err != nil:
 		return onForm(err, func(status int, e *store.Error) error {
 			p.Err = e
-			return r.render(status, "instructions", p)
+			return r.Render(status, "instructions", p)
 		})
 	case same:
-		return r.done("instructions-unchanged", r.path("instructions"))
+		return r.Done("instructions-unchanged", r.path("instructions"))
 	case p.Text == "":
-		return r.redirect(r.path("instructions", "clear"))
+		return r.Redirect(r.path("instructions", "clear"))
 	}
-	return r.done("instructions-saved", r.path("instructions"))
+	return r.Done("instructions-saved", r.path("instructions"))
 }
 
 // renderConflict shows the form as it was sent, next to the other person's text.
 // Sent again, it replaces that text.
 func (r *request) renderConflict(page string, p instructionsPage) error {
 	p.Conflict, p.Version = true, p.Now.Version()
-	return r.render(store.CodePreconditionFailed.Status(), page, p)
+	return r.Render(store.CodePreconditionFailed.Status(), page, p)
 }
 
 // lines is a text with Unix line endings and without NUL. Browsers change both, so a
@@ -78,8 +78,8 @@ func lines(text string) string { return sameLines.Replace(text) }
 var sameLines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")
 
 func (r *request) clearInstructions() error {
-	p := instructionsPage{Version: r.field("version")}
-	err := r.change(func(tx store.Tx) (err error) {
+	p := instructionsPage{Version: r.Field("version")}
+	err := r.Change(func(tx store.Tx) (err error) {
 		if p.Now, err = tx.Instructions(r.org.ID); err != nil || !p.Now.Set {
 			return err
 		}
@@ -94,5 +94,5 @@ func (r *request) clearInstructions() error {
 	if err != nil {
 		return err
 	}
-	return r.done("instructions-cleared", r.path("instructions"))
+	return r.Done("instructions-cleared", r.path("instructions"))
 }

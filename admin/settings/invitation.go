@@ -45,7 +45,7 @@ func (r *request) renderMemberForm(status int, f memberForm) error {
 
 // rerenderMemberForm shows the form as it was sent, with the error.
 func (r *request) rerenderMemberForm(status int, e *store.Error) error {
-	return r.renderMemberForm(status, memberForm{Err: e, Name: r.field("name"), Email: r.field("email"), Role: r.field("role")})
+	return r.renderMemberForm(status, memberForm{Err: e, Name: r.Field("name"), Email: r.Field("email"), Role: r.Field("role")})
 }
 
 // invitedPage is the data of member_invited.html, the only page that shows the link.
@@ -57,17 +57,17 @@ type invitedPage struct {
 // inviteMember adds a member and mails a sign-in link. The addresses of all members are
 // compared before the transaction: there may be many.
 func (r *request) inviteMember() error {
-	if err := r.view(nil); err != nil {
+	if err := r.View(nil); err != nil {
 		return err
 	}
-	email := strings.TrimSpace(r.field("email"))
+	email := strings.TrimSpace(r.Field("email"))
 	taken := store.CheckInvited(r.HTTP.Context(), r.s.store, r.org.ID, email)
 	if store.CodeOf(taken) == store.CodeInternal {
 		return taken
 	}
-	limited := r.tryMail(email)
+	limited := r.TryMail(r.org.ID, email)
 	return r.invite(r.rerenderMemberForm, func(tx store.Tx) (store.Member, error) {
-		m := store.Member{OrgID: r.org.ID, Role: r.field("role"), Name: strings.TrimSpace(r.field("name")), Email: email}
+		m := store.Member{OrgID: r.org.ID, Role: r.Field("role"), Name: strings.TrimSpace(r.Field("name")), Email: email}
 		for _, err := range []error{store.CheckGivesRole(r.member, "", m.Role), taken, limited} {
 			if err != nil {
 				return m, err
@@ -81,10 +81,10 @@ func (r *request) inviteMember() error {
 // one stays valid: its mail may have arrived after all.
 func (r *request) inviteAgain() error {
 	var limited error
-	err := r.view(func(tx store.Tx) error {
+	err := r.View(func(tx store.Tx) error {
 		m, err := r.memberOfPath(tx)
 		if err == nil {
-			limited = r.tryMail(m.Email)
+			limited = r.TryMail(r.org.ID, m.Email)
 		}
 		return err
 	})
@@ -137,9 +137,9 @@ func (r *request) invite(again func(status int, e *store.Error) error, find func
 		return onForm(err, again)
 	case mail:
 		r.s.config.Mailed()
-		return r.done("member-invited", r.path("members", id))
+		return r.Done("member-invited", r.path("members", id))
 	case sent:
-		return r.redirect(r.path("members", id))
+		return r.Redirect(r.path("members", id))
 	}
 	return r.show(http.StatusCreated, "member_invited", &p, nil)
 }
@@ -154,20 +154,4 @@ func (r *request) linkToShow(tx store.Tx, m store.Member) (string, error) {
 		return "", err
 	}
 	return r.s.config.PublicURL + Path + "/link/" + token, nil
-}
-
-// tryMail counts a mail to an address that a person has entered. rateLimited: the address
-// had too many lately, or the person or the org has sent too many.
-func (r *request) tryMail(email string) error {
-	if r.s.config.Mailed == nil {
-		return nil
-	}
-	ctx, t := r.HTTP.Context(), &r.s.throttle
-	if err := r.allowed(t.sender.Take(ctx, r.actor(), r.now)); err != nil {
-		return err
-	}
-	if err := r.allowed(t.org.Take(ctx, r.org.ID, r.now)); err != nil {
-		return err
-	}
-	return r.allowed(t.mail.Take(ctx, hashOf(email), r.now))
 }

@@ -24,9 +24,7 @@ func TestFigures(t *testing.T) {
 		"records that are read for it":            {maxSearched, 2000},
 		"deliveries that a preview reads":         {maxPreviewed, 10_000},
 		"a client that doesn't read an export":    {exportWrite, 30 * time.Second},
-		"names and clients that are counted":      {maxTracked, 20_000},
 		"bytes of a time zone's name":             {maxZoneName, 64},
-		"what is done after an answer":            {backgroundTimeout, 30 * time.Second},
 		"bytes of a form that is carried through": {maxDraft, 960 << 10},
 	} {
 		if figure[0] != figure[1] {

@@ -120,7 +120,7 @@ func (r *request) findMember(tx store.Tx, p *memberPage) (err error) {
 	if err != nil {
 		return err
 	}
-	p.Keys, p.Self = len(created[p.UserID]), p.UserID == r.account.UserID
+	p.Keys, p.Self = len(created[p.UserID]), p.UserID == r.Account.UserID
 	if p.SignIn, err = signInOf(tx, p.Member); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (r *request) memberOfPath(tx store.Tx) (store.Member, error) {
 // may see the org no more, and starts over.
 func (r *request) changeMemberTo(role, done, path string, change func(tx store.Tx, m store.Member) error) error {
 	r.beyond = store.OfUser(r.Param("member"))
-	err := r.change(func(tx store.Tx) error {
+	err := r.Change(func(tx store.Tx) error {
 		m, err := r.memberOfPath(tx)
 		if err == nil {
 			err = store.CheckGivesRole(r.member, m.Role, role)
@@ -173,13 +173,13 @@ func (r *request) changeMemberTo(role, done, path string, change func(tx store.T
 	case err != nil:
 		return onForm(err, r.renderMember)
 	case r.Param("member") == r.actor():
-		return r.redirect(Path)
+		return r.Redirect(Path)
 	}
-	return r.done(done, path)
+	return r.Done(done, path)
 }
 
 func (r *request) changeRole() error {
-	role := r.field("role")
+	role := r.Field("role")
 	return r.changeMemberTo(role, "role-changed", r.path("members", r.Param("member")), func(tx store.Tx, m store.Member) error {
 		_, err := store.ChangeMember(tx, r.actor(), r.org.ID, m.UserID, store.MemberChange{Role: &role})
 		return err

@@ -62,7 +62,7 @@ const fewAttempts = 10
 
 // findFirstHour finds what a person who manages the org may still do of the first hour.
 func (p *overviewPage) findFirstHour(r *request, tx store.Tx) error {
-	if !r.member.Manages() || r.cookieNamed(hiddenCookie) != "" {
+	if !r.member.Manages() || r.CookieNamed(hiddenCookie) != "" {
 		return nil
 	}
 	var endpoints []store.Endpoint
@@ -164,39 +164,13 @@ func (p *overviewPage) findFeatures(r *request, tx store.Tx) error {
 // showOrgs lets the person choose an org.
 func (r *request) showOrgs() error { return r.show(200, "orgs", nil, nil) }
 
-// visibleOrgs are the orgs that the person may see: those of the account, or that of a
-// portal.
-func (r *request) visibleOrgs(tx store.Tx) ([]store.Org, error) {
-	if portal := r.session.Portal; portal.Is() {
-		org, err := tx.Org(portal.OrgID)
-		return []store.Org{org}, err
-	}
-	return visibleOrgs(tx, r.account.UserID)
-}
-
-// visibleOrgs are the orgs that a user may see, in the order of their ids.
-func visibleOrgs(tx store.Tx, userID string) (orgs []store.Org, err error) {
-	ids, err := tx.VisibleOrgs(userID)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		org, err := tx.Org(id)
-		if err != nil {
-			return nil, err
-		}
-		orgs = append(orgs, org)
-	}
-	return orgs, nil
-}
-
 // home leads to the person's only org, or to a choice of orgs.
 func (r *request) home() error {
-	if err := r.view(nil); err != nil {
+	if err := r.View(nil); err != nil {
 		return err
 	}
 	if len(r.orgs) == 1 {
-		return r.redirect(orgPath(r.orgs[0].ID))
+		return r.Redirect(orgPath(r.orgs[0].ID))
 	}
-	return r.redirect(Path + "/orgs")
+	return r.Redirect(Path + "/orgs")
 }

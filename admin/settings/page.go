@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"embed"
+	"encoding/json"
 	"html"
 	"html/template"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/wire/web"
 )
 
 //go:embed templates
@@ -85,9 +87,9 @@ func (l layout) Favicon() template.URL { return favicon(l.brand, l.Trouble()) }
 // Trouble reports whether an endpoint of the page's org needs attention.
 func (l layout) Trouble() bool { return l.Side != nil && l.Side.Trouble }
 
-// render answers with a page. It renders the whole page before it sends a byte, so
+// Render answers with a page. It renders the whole page before it sends a byte, so
 // that none is sent in half.
-func (r *request) render(status int, name string, page any) error {
+func (r *request) Render(status int, name string, page any) error {
 	if r.org.ID != "" && r.side == nil {
 		if err := r.s.store.View(r.HTTP.Context(), r.loadSide); err != nil {
 			return err
@@ -131,14 +133,14 @@ func (r *request) sendHTML(status int, body []byte) {
 func (r *request) layout(page any) layout {
 	l := layout{
 		Section: r.section(), Orgs: r.orgs, Side: r.side, Notice: r.notice(), Theme: r.theme(), Here: r.here(), Version: r.s.config.Version, Page: page,
-		Portal: r.session.Portal.Is(), Framed: r.framed(), brand: r.s.config.Brand, assets: r.s.assets(),
+		Portal: r.Session.Portal.Is(), Framed: r.Framed(), brand: r.s.config.Brand, assets: r.s.assets(),
 	}
 	l.Zone, l.ZoneAs = r.zone().String(), formatZone(r.zone(), r.clock())
 	if r.s.config.TestClock != nil {
 		l.Clock = r.s.config.TestClock()
 	}
-	if r.account.UserID != "" {
-		l.Account, l.Name = &r.account, cmp.Or(r.member.Name, r.account.UserID)
+	if r.Account.UserID != "" {
+		l.Account, l.Name = &r.Account, cmp.Or(r.member.Name, r.Account.UserID)
 	}
 	if r.org.ID != "" {
 		l.Org, l.Manages = &r.org, r.member.Manages()
@@ -149,7 +151,7 @@ func (r *request) layout(page any) layout {
 // show answers with a page that load fills in from the data; nil: the page needs
 // nothing but who is signed in.
 func (r *request) show(status int, name string, page any, load func(tx store.Tx) error) error {
-	err := r.view(func(tx store.Tx) error {
+	err := r.View(func(tx store.Tx) error {
 		if load != nil {
 			if err := load(tx); err != nil {
 				return err
@@ -160,7 +162,7 @@ func (r *request) show(status int, name string, page any, load func(tx store.Tx)
 	if err != nil {
 		return err
 	}
-	return r.render(status, name, page)
+	return r.Render(status, name, page)
 }
 
 // send answers with a part of a page, by the name of its template there, and with
@@ -171,6 +173,27 @@ func (r *request) send(status int, page, part string, data any) error {
 		return err
 	}
 	r.sendHTML(status, showTimes(r.usable(append(sprite(body.Bytes()), body.Bytes()...)), r.zone(), r.clock()))
+	return nil
+}
+
+// Script answers a request of the script with JSON. Of an error it has the field
+// message.
+func (r *request) Script(do func() (answer any, err error)) error {
+	status := http.StatusOK
+	answer, err := do()
+	if err != nil {
+		e := web.LogFault(r, err)
+		message := e.Text()
+		if e.Field != "" {
+			message = labelOf(e.Field) + ": " + message
+		}
+		status, answer = e.Code.Status(), map[string]string{"message": message}
+	}
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	r.Send(web.JSON(status, body))
 	return nil
 }
 
@@ -228,15 +251,15 @@ func (r *request) notice() string {
 	return notices[cmp.Or(r.said, r.HTTP.URL.Query().Get("done"))]
 }
 
-// done redirects to a page that shows what was done.
-func (r *request) done(what, path string) error { return r.redirect(path + "?done=" + what) }
+// Done redirects to a page that shows what was done.
+func (r *request) Done(what, path string) error { return r.Redirect(path + "?done=" + what) }
 
 // do changes the data and redirects to a page that shows what was done.
 func (r *request) do(what, path string, fn func(tx store.Tx) error) error {
-	if err := r.change(fn); err != nil {
+	if err := r.Change(fn); err != nil {
 		return err
 	}
-	return r.done(what, path)
+	return r.Done(what, path)
 }
 
 // setHeaders sets the headers of every answer: a page loads nothing from elsewhere,
@@ -250,7 +273,7 @@ func (r *request) setHeaders() {
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if !r.framed() {
+	if !r.Framed() {
 		h.Set("X-Frame-Options", "DENY")
 	}
 }

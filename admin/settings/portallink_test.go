@@ -253,7 +253,7 @@ func TestPortalInAFrame(t *testing.T) {
 	outside.get("/orgs/org_acme").wants(t, 303)
 	script := w.newBrowser()
 	script.client.Jar = b.client.Jar
-	script.client.Transport = framing{framing{script.client.Transport, framedHeader, "yes"}, "Sec-Fetch-Dest", "empty"}
+	script.client.Transport = framing{framing{script.client.Transport, "Teamdata-Framed", "yes"}, "Sec-Fetch-Dest", "empty"}
 	script.get("/orgs/org_acme").wants(t, 200)
 
 	owner := w.signedIn("usr_ada")

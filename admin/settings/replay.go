@@ -44,7 +44,7 @@ func exactTime(t time.Time) string {
 }
 
 func (r *request) showReplay() error {
-	if err := r.view(nil); err != nil {
+	if err := r.View(nil); err != nil {
 		return err
 	}
 	return r.renderReplay(r.HTTP.URL.Query(), nil)
@@ -108,7 +108,7 @@ func (r *request) replayPath(f store.DeliveryFilter, state string) string {
 
 // startReplay counts first, in small transactions.
 func (r *request) startReplay() error {
-	if err := r.view(nil); err != nil {
+	if err := r.View(nil); err != nil {
 		return err
 	}
 	form := r.HTTP.PostForm
@@ -119,7 +119,7 @@ func (r *request) startReplay() error {
 	}
 	if err == nil {
 		j.Total, j.More = p.Total, p.More
-		err = r.change(func(tx store.Tx) (err error) {
+		err = r.Change(func(tx store.Tx) (err error) {
 			j, err = store.StartReplay(tx, r.actor(), j)
 			return err
 		})
@@ -130,7 +130,7 @@ func (r *request) startReplay() error {
 	if r.s.config.Replaying != nil {
 		r.s.config.Replaying()
 	}
-	return r.redirect(r.path("replays", j.ID))
+	return r.Redirect(r.path("replays", j.ID))
 }
 
 // replayJobPage is how far a job is.
@@ -154,7 +154,7 @@ func (r *request) showReplayJob() error {
 // watchReplay answers with the part of the page that changes.
 func (r *request) watchReplay() error {
 	var p replayJobPage
-	if err := r.view(func(tx store.Tx) error { return r.findReplay(tx, &p) }); err != nil {
+	if err := r.View(func(tx store.Tx) error { return r.findReplay(tx, &p) }); err != nil {
 		return err
 	}
 	return r.send(200, "replay_job", "progress", &p)

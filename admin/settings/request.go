@@ -5,36 +5,30 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
+	"teamdata/admin/settings/signin"
 	"teamdata/store"
 	"teamdata/wire/web"
 )
 
 // request is one request on its way to its answer.
 type request struct {
-	web.Request
+	signin.Request
 	s     *Settings
 	route *route // nil: there is no such page
 
-	passkeyOf string // user id that a passkey's answer names; anybody's
+	said string // what the page says was done, instead of what its query names
 
-	said      string // what the page says was done, instead of what its query names
-	newCookie string // the cookie of the session that this request has set; empty: none
-
-	keys   []store.IdempotencyKey // that change uses
-	beyond store.Scope            // what change writes, beyond the person and the org of the path
+	keys   []store.IdempotencyKey // that Change uses
+	beyond store.Scope            // what Change writes, beyond the person and the org of the path
 
 	people map[string]person // that were looked up, by id
 
-	// Known inside of view and change, and after them.
-	session store.Session
-	account store.Account
-	orgs    []store.Org // that the person may see, in the order of their ids: as of the last view
-	org     store.Org   // of the path; zero outside of orgs
-	member  store.Member
-	side    *side     // of the path's org; nil: not loaded
-	now     time.Time // the transaction's
+	// Known inside of View and Change, and after them.
+	orgs   []store.Org // that the person may see, in the order of their ids: as of the last View
+	org    store.Org   // of the path; zero outside of orgs
+	member store.Member
+	side   *side // of the path's org; nil: not loaded
 }
 
 // errNoPage answers both for a page that does not exist and for one of an org that
@@ -55,10 +49,11 @@ var checks = []func(*request) error{
 
 // serve answers one request. Every request passes through here.
 func (s *Settings) serve(common web.Request, rt *route) {
-	r := &request{Request: common, s: s, route: rt}
+	r := &request{Request: s.signin.Request(common), s: s, route: rt}
+	r.Page = r
 	r.setHeaders()
 	web.Serve(r, checks, (*request).handle)
-	r.touchSession()
+	r.TouchSession()
 }
 
 func (r *request) handle() error { return r.route.handle(r) }
@@ -99,10 +94,10 @@ func (r *request) readForm() error {
 	return nil
 }
 
-// view authorizes the request, then runs fn in a read transaction; nil: only
+// View authorizes the request, then runs fn in a read transaction; nil: only
 // authorizes it. unauthorized: nobody is signed in; notFound: the person may see
 // no such org; forbidden: the person only sees it, and the route is for those who manage it.
-func (r *request) view(fn func(tx store.Tx) error) error {
+func (r *request) View(fn func(tx store.Tx) error) error {
 	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
 		if err := r.identify(tx); err != nil {
 			return err
@@ -117,8 +112,8 @@ func (r *request) view(fn func(tx store.Tx) error) error {
 	})
 }
 
-// change is view with a read-write transaction. The log records who did it.
-func (r *request) change(fn func(tx store.Tx) error) error {
+// Change is View with a read-write transaction. The log records who did it.
+func (r *request) Change(fn func(tx store.Tx) error) error {
 	err := r.note(fn)
 	if err == nil {
 		r.s.config.Log.Info().Str("user", r.actor()).Str("org", r.org.ID).Str("route", r.Pattern).Msg("settings: changed")
@@ -126,16 +121,16 @@ func (r *request) change(fn func(tx store.Tx) error) error {
 	return err
 }
 
-// note is view with a transaction that adds to the audit log what is looked at. A
-// view tells its scope, which is the person and the org of the path, or without one
+// note is View with a transaction that adds to the audit log what is looked at. A
+// View tells its scope, which is the person and the org of the path, or without one
 // all orgs of the person, or that of a portal; then the request is authorized again.
 func (r *request) note(fn func(tx store.Tx) error) error {
-	if r.account.UserID == "" {
-		if err := r.view(nil); err != nil {
+	if r.Account.UserID == "" {
+		if err := r.View(nil); err != nil {
 			return err
 		}
 	}
-	user, org := r.account.UserID, r.org.ID
+	user, org := r.Account.UserID, r.org.ID
 	authorized := func(tx store.Tx) error {
 		if err := r.identify(tx); err != nil {
 			return err
@@ -148,7 +143,7 @@ func (r *request) note(fn func(tx store.Tx) error) error {
 		}
 		return fn(tx)
 	}
-	inOrg := cmp.Or(org, r.session.Portal.OrgID)
+	inOrg := cmp.Or(org, r.Session.Portal.OrgID)
 	if inOrg == "" {
 		return store.UpdateAs(r.HTTP.Context(), r.s.store, []string{user}, authorized)
 	}
@@ -156,22 +151,19 @@ func (r *request) note(fn func(tx store.Tx) error) error {
 	return r.s.store.Update(r.HTTP.Context(), scope, authorized)
 }
 
-// identify finds out who is signed in.
-func (r *request) identify(tx store.Tx) (err error) {
-	r.now = tx.Now()
-	if r.session, err = r.findSession(tx); err != nil {
-		return err
+// identify finds out who is signed in. forbidden: it is a portal session, and the route
+// is for people with an account.
+func (r *request) identify(tx store.Tx) error {
+	err := r.Identify(tx)
+	if err == nil && r.Session.Portal.Is() && !r.inPortal() {
+		return errPortal
 	}
-	if r.session.Portal.Is() {
-		return r.identifyPortal(tx)
-	}
-	r.account, err = tx.Account(r.session.UserID)
 	return err
 }
 
 // findOrgs finds the orgs that the person may see, and among them that of the path.
 func (r *request) findOrgs(tx store.Tx) (err error) {
-	if r.orgs, err = r.visibleOrgs(tx); err != nil || r.Param(orgParam) == "" {
+	if r.orgs, err = r.VisibleOrgs(tx); err != nil || r.Param(orgParam) == "" {
 		return err
 	}
 	i := slices.IndexFunc(r.orgs, func(o store.Org) bool { return o.ID == r.Param(orgParam) })
@@ -186,14 +178,14 @@ func (r *request) enterOrg(tx store.Tx, id string) (err error) {
 	if id == "" {
 		return nil
 	}
-	portal := r.session.Portal
+	portal := r.Session.Portal
 	switch r.org, err = tx.Org(id); {
 	case err == nil && portal.Is() && portal.OrgID != id:
 		return errNoPage
 	case err == nil && portal.Is():
-		r.member = portal.Member(r.account.UserID)
+		r.member = portal.Member(r.Account.UserID)
 	case err == nil:
-		r.member, err = tx.Member(id, r.account.UserID)
+		r.member, err = tx.Member(id, r.Account.UserID)
 	}
 	if store.IsNotFound(err) || err == nil && !r.member.MaySee() {
 		return errNoPage
@@ -202,14 +194,7 @@ func (r *request) enterOrg(tx store.Tx, id string) (err error) {
 }
 
 // actor is the user id for the audit log.
-func (r *request) actor() string { return r.account.UserID }
+func (r *request) actor() string { return r.Account.UserID }
 
 // path is the path of a page of the org, or of its overview.
 func (r *request) path(parts ...string) string { return orgPath(r.Param(orgParam), parts...) }
-
-// redirect redirects to another page, which the browser requests with GET.
-func (r *request) redirect(path string) error {
-	r.Status = http.StatusSeeOther
-	http.Redirect(r.W, r.HTTP, path, http.StatusSeeOther)
-	return nil
-}

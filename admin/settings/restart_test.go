@@ -8,7 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/admin/settings/password"
+	"teamdata/admin/settings/signin/password"
 	"teamdata/store"
 	"teamdata/store/storetest"
 )
@@ -33,9 +33,8 @@ func (n *notes) String() string {
 
 // newSettings is New with passwords that cost little.
 func newSettings(s store.Store, c Config) *Settings {
-	st := New(s, c)
-	st.passwords = password.New(password.Cost{Memory: 64, Passes: 1, Threads: 1})
-	return st
+	c.Passwords = password.New(password.Cost{Memory: 64, Passes: 1, Threads: 1})
+	return New(s, c)
 }
 
 // restart serves the env's store by a settings page with another configuration,

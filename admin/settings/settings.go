@@ -3,10 +3,11 @@
 //
 // A request passes through one function, serve: the checks of request.go, then the
 // handler of its route (routes.go). A handler does its work in one transaction,
-// through view or change, which first check who asks and that this person manages
+// through View or Change, which first check who asks and that this person manages
 // the org of the path: a session that has ended, or a role that was lost, counts
 // from the next click on. Then it renders a page (page.go) or, after a change, leads
-// to one. fail.go decides what people see of an error.
+// to one. fail.go decides what people see of an error. Who asks, and how people sign in,
+// is package signin; what a handler of it needs of the page is signin.Page.
 //
 // The pages of a noun are in the file that store has for it too; the templates have
 // the same names. A new page is a line in routes.go, a handler in the file of its
@@ -19,17 +20,16 @@ package settings
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/rs/zerolog"
 
-	"teamdata/admin/settings/password"
+	"teamdata/admin/settings/signin"
+	"teamdata/admin/settings/signin/password"
 	"teamdata/store"
 	"teamdata/wire/web"
 )
@@ -72,6 +72,8 @@ type Config struct {
 	// such as https://app.example, or self, as CheckAncestor allows them; none: nobody may. The public URL has to
 	// be HTTPS.
 	FrameAncestors []string
+	// Passwords hashes passwords; nil: at the best cost.
+	Passwords *password.Hasher
 	// Brand replaces teamdata's name, colour and logo.
 	Brand Brand
 }
@@ -82,29 +84,27 @@ type Settings struct {
 	config Config
 	router *web.Router
 	origin *http.CrossOriginProtection
-	secure bool   // people reach it over HTTPS
-	host   string // of the public URL
-
-	passwords  *password.Hasher
-	throttle   throttle
-	passkeys   *webauthn.WebAuthn // nil: browsers have none for this URL
-	ceremonies *ceremonies
-	assets     func() assetList // made for the first page
-	background sync.WaitGroup   // work that is done after the answer
+	secure bool // people reach it over HTTPS
+	signin *signin.Service
+	assets func() assetList // made for the first page
 }
 
 // New makes the settings page of a store, which stays the caller's to close.
 func New(s store.Store, c Config) *Settings {
-	st := &Settings{store: s, config: c, origin: http.NewCrossOriginProtection(),
-		passwords: password.New(password.Best()), throttle: newThrottle(s), ceremonies: newCeremonies(s)}
+	st := &Settings{store: s, config: c, origin: http.NewCrossOriginProtection()}
 	if c.RetrySchedule == nil {
 		st.config.RetrySchedule = store.DefaultRetrySchedule
 	}
 	st.config.HeldRetention = cmp.Or(c.HeldRetention, store.DefaultHeldRetention)
 	st.config.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
-	if u, err := url.Parse(c.PublicURL); err == nil {
-		st.secure, st.host, st.passkeys = u.Scheme == "https", u.Hostname(), newPasskeys(u)
+	public, err := url.Parse(c.PublicURL)
+	if err != nil {
+		public = &url.URL{}
 	}
+	st.secure = public.Scheme == "https"
+	st.signin = signin.New(s, signin.Config{
+		Path: Path, PublicURL: public, Log: c.Log, Mailed: c.Mailed, Frames: len(c.FrameAncestors) > 0, Passwords: c.Passwords,
+	})
 	st.assets = sync.OnceValue(func() assetList { return loadAssets(c.Brand) })
 	st.router = web.NewRouter(Path, "", routes, (*route).pattern, st.serve)
 	return st
@@ -120,21 +120,4 @@ func LinkURL(publicURL string) func(token string) string {
 		return nil
 	}
 	return func(token string) string { return strings.TrimSuffix(publicURL, "/") + Path + "/link/" + token }
-}
-
-// backgroundTimeout is how long work in the background may take.
-const backgroundTimeout = 30 * time.Second
-
-// inBackground changes the data after the answer, so that no client waits for it
-// or can measure how long it took, and then calls done. A failure is only logged.
-func (r *request) inBackground(what string, change func(ctx context.Context, s store.Store) error, done func()) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.HTTP.Context()), backgroundTimeout)
-	r.s.background.Go(func() {
-		defer cancel()
-		if err := change(ctx, r.s.store); err != nil {
-			r.s.config.Log.Warn().Err(err).Str("what", what).Msg("settings: this could not be done")
-			return
-		}
-		done()
-	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/admin/settings/signin"
 	"teamdata/wire/web"
 )
 
@@ -68,7 +69,7 @@ func TestMenuHasEverySection(t *testing.T) {
 	}
 	for _, rt := range routes {
 		if strings.HasPrefix(rt.path, "/orgs/:org") {
-			sections[(&request{Request: web.Request{Pattern: Path + rt.path}}).section()] = true
+			sections[(&request{Request: signin.Request{Request: web.Request{Pattern: Path + rt.path}}}).section()] = true
 		}
 	}
 	if !maps.Equal(menu, sections) {

@@ -83,7 +83,7 @@ func (r *request) countTrouble(tx store.Tx) (n int, err error) {
 		return 0, err
 	}
 	failed := map[uint64]bool{}
-	err = tx.EachDeliveryCounts(r.org.ID, r.now.Add(-23*time.Hour), func(endpoint uint64, _ time.Time, c store.DeliveryCounts) {
+	err = tx.EachDeliveryCounts(r.org.ID, r.Now.Add(-23*time.Hour), func(endpoint uint64, _ time.Time, c store.DeliveryCounts) {
 		failed[endpoint] = failed[endpoint] || c.Failed > 0
 	})
 	for _, e := range endpoints {

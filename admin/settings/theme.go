@@ -15,7 +15,7 @@ const (
 
 // theme is the chosen one; empty: as the system has it.
 func (r *request) theme() string {
-	if chosen := r.cookieNamed(themeCookie); slices.Contains([]string{"light", "dark"}, chosen) {
+	if chosen := r.CookieNamed(themeCookie); slices.Contains([]string{"light", "dark"}, chosen) {
 		return chosen
 	}
 	return ""
@@ -23,15 +23,15 @@ func (r *request) theme() string {
 
 // setTheme chooses the colours, and leads back to the page where that was done.
 func (r *request) setTheme() error {
-	if err := r.view(nil); err != nil {
+	if err := r.View(nil); err != nil {
 		return err
 	}
-	chosen := r.field("theme")
+	chosen := r.Field("theme")
 	if !slices.Contains([]string{"light", "dark"}, chosen) {
 		chosen = ""
 	}
-	r.putCookie(themeCookie, chosen, themeAge)
-	return r.redirect(localPath(r.field("next")))
+	r.PutCookie(themeCookie, chosen, themeAge)
+	return r.Redirect(r.LocalPath(r.Field("next")))
 }
 
 // here is the path and query of the page, without what was just done: where to come

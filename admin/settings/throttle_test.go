@@ -3,7 +3,6 @@ package settings
 import (
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -24,10 +23,13 @@ func (w *env) from(client, name, password string) *httptest.ResponseRecorder {
 	return rec
 }
 
-// tried counts tries without making them, which takes a while.
-func (w *env) tried(n int, client, name string) {
-	for range n {
-		w.server.Config.Handler.(*Settings).throttle.one.take(w.Context(), netip.MustParseAddr(client), hashOf(name), w.Now())
+// try makes n tries with a wrong password, which are counted and answered with 401.
+func (w *env) try(n int, client, name string) {
+	w.Helper()
+	for i := range n {
+		if got := w.from(client, name, "wrong").Code; got != 401 {
+			w.Fatalf("try %d with %s: %d", i, name, got)
+		}
 	}
 }
 
@@ -35,10 +37,7 @@ func TestThrottleOfOneClient(t *testing.T) {
 	w := newEnv(t)
 	w.withPassword("usr_ada")
 	for _, name := range []string{"usr_ada", "usr_none"} {
-		w.tried(9, "192.0.2.1", name)
-		if got := w.from("192.0.2.1:1", name, "wrong").Code; got != 401 {
-			t.Fatalf("the last try with %s: %d", name, got)
-		}
+		w.try(10, "192.0.2.1:1", name)
 	}
 	for _, name := range []string{"usr_ada", "usr_none", "USR_ADA"} { // it does not tell which of them exists
 		rec := w.from("192.0.2.1:2", name, goodPassword)
@@ -59,20 +58,19 @@ func TestThrottleOfOneClient(t *testing.T) {
 }
 
 // Many clients that guess together, and one client that guesses many names, come
-// to an end too. All tries but the last were made before.
+// to an end too.
 func TestThrottleOfManyTogether(t *testing.T) {
 	w := newEnv(t)
-	limits := &w.server.Config.Handler.(*Settings).throttle
-	for range 49 {
-		limits.name.Take(t.Context(), hashOf("usr_ada"), w.Now())
+	for i := range 49 {
+		w.try(1, "198.51.100."+strconv.Itoa(i)+":1", "usr_ada")
 	}
 	for i, want := range []int{401, 429} {
 		if got := w.from("192.0.2."+strconv.Itoa(i)+":1", "usr_ada", "wrong").Code; got != want {
 			t.Errorf("a try with a name: %d, want %d", got, want)
 		}
 	}
-	for range 49 {
-		limits.client.take(t.Context(), netip.MustParseAddr("2001:db8::1"), "", w.Now())
+	for i := range 49 {
+		w.try(1, "[2001:db8::1]:1", "someone"+strconv.Itoa(i))
 	}
 	for i, want := range []int{401, 429} {
 		if got := w.from("[2001:db8::"+strconv.Itoa(i+2)+"]:1", "name"+strconv.Itoa(i), "wrong").Code; got != want {
@@ -84,7 +82,7 @@ func TestThrottleOfManyTogether(t *testing.T) {
 // Many at once are counted before any of them is answered.
 func TestThrottleOfTriesAtOnce(t *testing.T) {
 	w := newEnv(t)
-	w.tried(8, "192.0.2.1", "usr_ada")
+	w.try(8, "192.0.2.1:1", "usr_ada")
 	codes := make(chan int)
 	for range 8 {
 		go func() { codes <- w.from("192.0.2.1:1", "usr_ada", "wrong").Code }()

@@ -140,7 +140,7 @@ func (r *request) series(tx store.Tx, sp span, endpoints []uint64) (timeSeries, 
 		}
 		sp.Step, sp.steps = time.Hour, 2
 	}
-	s := newTimeSeries(r.now, sp.Step, sp.steps, r.zone())
+	s := newTimeSeries(r.Now, sp.Step, sp.steps, r.zone())
 	wanted := map[uint64]bool{}
 	for _, number := range endpoints {
 		wanted[number] = true
@@ -156,7 +156,7 @@ func (r *request) series(tx store.Tx, sp span, endpoints []uint64) (timeSeries, 
 // lastHour counts the attempts of the latest deliveries. whole is false if there are
 // too many.
 func (r *request) lastHour(tx store.Tx, sp span, endpoints []uint64) (s timeSeries, whole bool, err error) {
-	s = newTimeSeries(r.now, sp.Step, sp.steps, r.zone())
+	s = newTimeSeries(r.Now, sp.Step, sp.steps, r.zone())
 	latest, err := tx.LatestDeliveries(endpoints, attemptedLists, store.Cursor{}, maxHistoric)
 	for i := range latest {
 		if latest[i].ShownAt().Before(s.Points[0].From) {

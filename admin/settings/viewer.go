@@ -45,7 +45,7 @@ var errViewer = store.Errorf(store.CodeForbidden, "Your role is viewer: you see 
 // checkViewer refuses what a person who doesn't manage the org of the path may not do
 // there, and what nobody does in a portal.
 func (r *request) checkViewer() error {
-	if r.session.Portal.Is() && r.member.Manages() && r.changesMembers() {
+	if r.Session.Portal.Is() && r.member.Manages() && r.changesMembers() {
 		return errPortalMembers
 	}
 	if r.org.ID == "" || r.member.Manages() || r.HTTP.Method == http.MethodGet && viewable[strings.TrimPrefix(r.Pattern, Path)] {

@@ -47,8 +47,8 @@ func zoneNamed(name string) *time.Location {
 // clock is the time of the request: the transaction's, if there was one.
 func (r *request) clock() time.Time {
 	switch {
-	case !r.now.IsZero():
-		return r.now
+	case !r.Now.IsZero():
+		return r.Now
 	case r.s.config.TestClock != nil:
 		return r.s.config.TestClock()
 	}

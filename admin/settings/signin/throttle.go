@@ -1,4 +1,4 @@
-package settings
+package signin
 
 import (
 	"context"
@@ -103,39 +103,55 @@ func newThrottle(s store.Coordination) throttle {
 }
 
 // tryClient counts an attempt of the client. rateLimited: it has had too many.
-func (r *request) tryClient() error {
-	return r.allowed(r.s.throttle.client.take(r.HTTP.Context(), r.address(), "", r.now))
+func (r *Request) tryClient() error {
+	return r.allowed(r.s.throttle.client.take(r.HTTP.Context(), r.address(), "", r.Now))
 }
 
 // tryName is tryClient for an attempt with a name, which is that of an account or of
 // none.
-func (r *request) tryName(name string, a store.Account) error {
+func (r *Request) tryName(name string, a store.Account) error {
 	ctx := r.HTTP.Context()
 	if browser := r.knownBrowser(a); browser != "" {
-		return r.allowed(r.s.throttle.known.Take(ctx, hashOf(browser), r.now))
+		return r.allowed(r.s.throttle.known.Take(ctx, hashOf(browser), r.Now))
 	}
 	if err := r.tryClient(); err != nil {
 		return err
 	}
 	t, hash := &r.s.throttle, hashOf(name)
-	if err := r.allowed(t.one.take(ctx, r.address(), hash, r.now)); err != nil {
+	if err := r.allowed(t.one.take(ctx, r.address(), hash, r.Now)); err != nil {
 		return err
 	}
-	return r.allowed(t.name.Take(ctx, hash, r.now))
+	return r.allowed(t.name.Take(ctx, hash, r.Now))
+}
+
+// TryMail counts a mail to an address that a person has entered for an org. rateLimited:
+// the address had too many lately, or the person or the org has sent too many.
+func (r *Request) TryMail(orgID, email string) error {
+	if r.s.config.Mailed == nil {
+		return nil
+	}
+	ctx, t := r.HTTP.Context(), &r.s.throttle
+	if err := r.allowed(t.sender.Take(ctx, r.Account.UserID, r.Now)); err != nil {
+		return err
+	}
+	if err := r.allowed(t.org.Take(ctx, orgID, r.Now)); err != nil {
+		return err
+	}
+	return r.allowed(t.mail.Take(ctx, hashOf(email), r.Now))
 }
 
 // allowed is the answer to what was counted: rateLimited, unavailable, or none.
-func (r *request) allowed(d ratelimit.Decision, err error) error {
+func (r *Request) allowed(d ratelimit.Decision, err error) error {
 	if d.OK || err != nil {
 		return err
 	}
 	r.W.Header().Set("Retry-After", strconv.Itoa(ratelimit.Seconds(d.RetryAfter)))
-	at := r.now.Add(d.RetryAfter).Truncate(time.Minute).Add(time.Minute)
+	at := r.Now.Add(d.RetryAfter).Truncate(time.Minute).Add(time.Minute)
 	return store.Errorf(store.CodeRateLimited, "Too many attempts.").Advise("Try again at %s.", at.UTC().Format("15:04 UTC"))
 }
 
 // address is the client's address; invalid when there is none.
-func (r *request) address() netip.Addr {
+func (r *Request) address() netip.Addr {
 	at, err := netip.ParseAddrPort(r.HTTP.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}

@@ -1,10 +1,7 @@
-package settings
+package signin
 
 import (
-	"errors"
 	"net/http"
-	"net/url"
-	"path"
 	"strings"
 
 	"teamdata/store"
@@ -20,61 +17,59 @@ type signInPage struct {
 	Passkeys bool // signing in with a passkey is possible
 }
 
-// showSignIn shows the form, or redirects if the person is already signed in.
-func (r *request) showSignIn() error {
-	next := localPath(r.HTTP.URL.Query().Get("next"))
-	switch err := r.view(nil); {
-	case err == nil, errors.Is(err, errPortal):
-		return r.redirect(next)
+// ShowSignIn shows the form, or redirects if the person is already signed in.
+func (r *Request) ShowSignIn() error {
+	next := r.LocalPath(r.HTTP.URL.Query().Get("next"))
+	switch err := r.Page.View(nil); {
+	case err == nil, store.CodeOf(err) == store.CodeForbidden: // signed in, if only to a portal
+		return r.Redirect(next)
 	case store.CodeOf(err) != store.CodeUnauthorized:
 		return err
 	}
-	return r.renderSignIn(signInPage{Next: next})
+	return r.renderSignIn(http.StatusOK, signInPage{Next: next})
 }
 
-func (r *request) renderSignIn(p signInPage) error {
+// SignInAgain answers a form that was sent without a session with the sign-in page,
+// which carries it, sealed.
+func (r *Request) SignInAgain(draft string) error {
+	return r.renderSignIn(http.StatusUnauthorized, signInPage{Next: r.HTTP.URL.Path, Draft: draft})
+}
+
+func (r *Request) renderSignIn(status int, p signInPage) error {
 	p.Passkeys = r.s.passkeys != nil
-	status := http.StatusOK
-	if p.Error != nil {
-		status = p.Error.Code.Status()
-	}
-	return r.render(status, "signin", p)
+	return r.Page.Render(status, "signin", p)
 }
 
 // errNotSignedIn does not reveal whether the name or the password is wrong.
 var errNotSignedIn = store.Errorf(store.CodeUnauthorized, "The name or the password is wrong.")
 
-// signIn starts a session, given a name and its password.
-func (r *request) signIn() error {
-	name, password := strings.TrimSpace(r.field("name")), r.field("password")
-	next := localPath(r.field("next"))
+// SignIn starts a session, given a name and its password.
+func (r *Request) SignIn() error {
+	name, password := strings.TrimSpace(r.Field("name")), r.Field("password")
+	next := r.LocalPath(r.Field("next"))
 	err := r.checkPassword(name, password)
-	if e, ok := signInError(err); ok {
+	if e, ok := r.signInError(err); ok {
 		r.logRefused(name, "password", e)
-		p := signInPage{Name: name, Next: next, Error: e}
-		if _, ok := r.openDraft(); ok {
-			p.Draft = r.field("draft")
-		}
-		return r.renderSignIn(p)
+		return r.renderSignIn(e.Code.Status(), signInPage{Name: name, Next: next, Draft: r.Page.Draft(), Error: e})
 	}
 	if err != nil {
 		return err
 	}
-	return r.afterSignIn()
+	return r.Page.AfterSignIn()
 }
 
 // signInError is the error of a sign-in that its form can show.
-func signInError(err error) (*store.Error, bool) {
+func (r *Request) signInError(err error) (*store.Error, bool) {
 	if store.CodeOf(err) == store.CodeUnauthorized {
 		return web.PublicError(err), true
 	}
-	return formError(err)
+	return r.Page.FormError(err)
 }
 
 // checkPassword starts a session of a named account. unauthorized: there is no such
 // account, or its password is a different one; rateLimited: there were too many
 // attempts.
-func (r *request) checkPassword(name, password string) error {
+func (r *Request) checkPassword(name, password string) error {
 	a, err := r.namedAccount(name)
 	if err != nil {
 		return err
@@ -99,9 +94,9 @@ func (r *request) checkPassword(name, password string) error {
 
 // namedAccount finds an account by user id or e-mail address; the zero value when
 // there is none. It also sets the time of the request.
-func (r *request) namedAccount(name string) (a store.Account, err error) {
+func (r *Request) namedAccount(name string) (a store.Account, err error) {
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
-		r.now = tx.Now()
+		r.Now = tx.Now()
 		a, err = store.FindAccount(tx, name)
 		return ignoreNotFound(err)
 	})
@@ -114,7 +109,7 @@ const maxTyped = 16 * store.MaxPasswordLength
 
 // verify checks a password against a hash. When the hash is outdated, it returns a
 // new one of the same password. unauthorized: the password is a different one.
-func (r *request) verify(hash, password string) (renewed string, err error) {
+func (r *Request) verify(hash, password string) (renewed string, err error) {
 	if len(password) > maxTyped {
 		password = "" // no account has one so long, and hashing it would cost more
 	}
@@ -128,17 +123,4 @@ func (r *request) verify(hash, password string) (renewed string, err error) {
 		return "", nil
 	}
 	return r.s.passwords.Hash(r.HTTP.Context(), password)
-}
-
-// field is a field of the form; empty when the form lacks it.
-func (r *request) field(name string) string { return r.HTTP.PostForm.Get(name) }
-
-// localPath is the page to go to after signing in: next if it is a settings page,
-// else the first page. Only the path and the query of next are used.
-func localPath(next string) string {
-	u, err := url.Parse(next)
-	if err != nil || strings.Contains(next, `\`) || path.Clean(u.Path) != u.Path || u.Path != Path && !strings.HasPrefix(u.Path, Path+"/") {
-		return Path
-	}
-	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
 }

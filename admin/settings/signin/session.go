@@ -1,4 +1,4 @@
-package settings
+package signin
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // startSession starts a session of a user, in one commit with before, and sets the
 // browser's cookie. The session that the browser had ends, so that a cookie that
 // somebody else knew gains nothing.
-func (r *request) startSession(userID, how string, before func(tx store.Tx) error) error {
+func (r *Request) startSession(userID, how string, before func(tx store.Tx) error) error {
 	var cookie string
 	var session store.Session
 	var a store.Account
@@ -38,7 +38,7 @@ func (r *request) startSession(userID, how string, before func(tx store.Tx) erro
 	if err != nil {
 		return err
 	}
-	r.session, r.newCookie = session, cookie
+	r.Session, r.newCookie = session, cookie
 	r.setCookie(cookie)
 	r.setKnownBrowser(userID, a.PasswordHash)
 	r.logEvent(userID).Str("how", how).Msg("settings: signed in")
@@ -47,16 +47,16 @@ func (r *request) startSession(userID, how string, before func(tx store.Tx) erro
 
 // findSession finds the session that the browser has. unauthorized: as
 // [store.FindSession], or it is one of an account, in a frame.
-func (r *request) findSession(tx store.Tx) (store.Session, error) {
+func (r *Request) findSession(tx store.Tx) (store.Session, error) {
 	s, err := store.FindSession(tx, r.cookie())
-	if err == nil && r.framed() && !s.Portal.Is() {
-		return store.Session{}, errFrame
+	if err == nil && r.Framed() && !s.Portal.Is() {
+		return store.Session{}, ErrFrame
 	}
 	return s, err
 }
 
 // endOldSession ends the session that the browser had.
-func (r *request) endOldSession(tx store.Tx) error {
+func (r *Request) endOldSession(tx store.Tx) error {
 	old, err := r.findSession(tx)
 	switch {
 	case store.CodeOf(err) == store.CodeUnauthorized:
@@ -68,7 +68,7 @@ func (r *request) endOldSession(tx store.Tx) error {
 }
 
 // withSignedIn lists a user, and the one that the browser has a session of.
-func (r *request) withSignedIn(userID string) (users []string, err error) {
+func (r *Request) withSignedIn(userID string) (users []string, err error) {
 	users = []string{userID}
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
 		old, err := r.findSession(tx)
@@ -86,7 +86,7 @@ func (r *request) withSignedIn(userID string) (users []string, err error) {
 // logRefused logs a refused sign-in. The name is logged only if it is that of an
 // account, because people type passwords into the wrong field. A refusal by a
 // rate limit is not logged, so it can't be used to fill the log.
-func (r *request) logRefused(name, how string, e *store.Error) {
+func (r *Request) logRefused(name, how string, e *store.Error) {
 	if e.Code == store.CodeRateLimited {
 		return
 	}
@@ -101,40 +101,40 @@ func (r *request) logRefused(name, how string, e *store.Error) {
 // auditStranger appends an action of a person who is not signed in, after the
 // answer, so that its timing doesn't reveal whether the account exists. Strangers
 // can't fill the audit log: it gets one such entry per account and hour.
-func (r *request) auditStranger(userID, action string) {
-	if r.s.throttle.audit.Take(strangerEntry{userID, action}, r.now).OK {
+func (r *Request) auditStranger(userID, action string) {
+	if r.s.throttle.audit.Take(strangerEntry{userID, action}, r.Now).OK {
 		r.inBackground("append an audit entry", func(ctx context.Context, s store.Store) error {
 			return store.UpdateAs(ctx, s, []string{userID}, func(tx store.Tx) error { return store.AuditAccount(nil, tx, "", userID, action) })
 		}, func() {})
 	}
 }
 
-// signOut ends the session and deletes the cookie.
-func (r *request) signOut() error {
-	err := r.change(func(tx store.Tx) error { return store.SignOut(tx, r.session) })
+// SignOut ends the session and deletes the cookie.
+func (r *Request) SignOut() error {
+	err := r.Page.Change(func(tx store.Tx) error { return store.SignOut(tx, r.Session) })
 	if err != nil {
 		return err
 	}
 	r.setCookie("")
 	r.logEnded("signed out")
-	if r.framed() {
-		return r.redirect(Path)
+	if r.Framed() {
+		return r.Redirect(r.s.config.Path)
 	}
-	return r.done("signed-out", Path+"/sign-in")
+	return r.Page.Done("signed-out", r.s.config.Path+"/sign-in")
 }
 
 // logEvent begins a line of the log about an account.
-func (r *request) logEvent(userID string) *zerolog.Event {
+func (r *Request) logEvent(userID string) *zerolog.Event {
 	return r.s.config.Log.Info().Str("user", userID).Stringer("client", r.address())
 }
 
-func (r *request) logEnded(why string) {
-	r.logEvent(r.account.UserID).Str("why", why).Msg("settings: a session ended")
+func (r *Request) logEnded(why string) {
+	r.logEvent(r.Account.UserID).Str("why", why).Msg("settings: a session ended")
 }
 
 // cookieName has the prefix __Host- over HTTPS: browsers then accept the cookie
 // from this host alone and only over HTTPS.
-func (s *Settings) cookieName() string {
+func (s *Service) cookieName() string {
 	if s.secure {
 		return "__Host-teamdata"
 	}
@@ -143,8 +143,8 @@ func (s *Settings) cookieName() string {
 
 // cookieName is the name of the session's cookie: in a frame another than outside, so
 // that neither is taken for the other where a browser sends both.
-func (r *request) cookieName() string {
-	if r.framed() {
+func (r *Request) cookieName() string {
+	if r.Framed() {
 		return r.s.cookieName() + "-portal"
 	}
 	return r.s.cookieName()
@@ -152,14 +152,15 @@ func (r *request) cookieName() string {
 
 // cookie is the value of the browser's session cookie: the one that this request has
 // set, or came with; empty when there is none.
-func (r *request) cookie() string {
+func (r *Request) cookie() string {
 	if r.newCookie != "" {
 		return r.newCookie
 	}
-	return r.cookieNamed(r.cookieName())
+	return r.CookieNamed(r.cookieName())
 }
 
-func (r *request) cookieNamed(name string) string {
+// CookieNamed is the value of a cookie that the request came with; empty: it has none.
+func (r *Request) CookieNamed(name string) string {
 	c, err := r.HTTP.Cookie(name)
 	if err != nil {
 		return ""
@@ -167,13 +168,26 @@ func (r *request) cookieNamed(name string) string {
 	return c.Value
 }
 
-// setCookie sets the browser's session cookie; an empty value deletes it.
-func (r *request) setCookie(value string) {
-	r.putCookie(r.cookieName(), value, store.SessionAge)
+// SessionUser is the user id of the browser's session, even if that has ended; empty: it
+// is not known.
+func (r *Request) SessionUser(tx store.Tx) string { return store.SessionUser(tx, r.cookie()) }
+
+// ForgetSession deletes the browser's session cookie, and reports whether it had one.
+func (r *Request) ForgetSession() bool {
+	if r.cookie() == "" {
+		return false
+	}
+	r.setCookie("")
+	return true
 }
 
-// putCookie sets a cookie of the browser for a time; an empty value deletes it.
-func (r *request) putCookie(name, value string, age time.Duration) {
+// setCookie sets the browser's session cookie; an empty value deletes it.
+func (r *Request) setCookie(value string) {
+	r.PutCookie(r.cookieName(), value, store.SessionAge)
+}
+
+// PutCookie sets a cookie of the browser for a time; an empty value deletes it.
+func (r *Request) PutCookie(name, value string, age time.Duration) {
 	c := &http.Cookie{
 		Name: name, Value: value, Path: "/", MaxAge: int(age.Seconds()),
 		HttpOnly: true, Secure: r.s.secure,
@@ -185,34 +199,36 @@ func (r *request) putCookie(name, value string, age time.Duration) {
 	http.SetCookie(r.W, c)
 }
 
-// touchSession records now and then that the session is in use. What a page asks for by
+// TouchSession records now and then that the session is in use. What a page asks for by
 // itself is no use: a session whose page stays open would never end.
-func (r *request) touchSession() {
-	if r.session.ID == "" || strings.HasSuffix(r.Pattern, "/live") || r.now.Sub(r.session.LastSeenAt) < store.SessionSeenEvery {
+func (r *Request) TouchSession() {
+	if r.Session.ID == "" || strings.HasSuffix(r.Pattern, "/live") || r.Now.Sub(r.Session.LastSeenAt) < store.SessionSeenEvery {
 		return
 	}
-	id := r.session.ID
-	scope := store.OfUser(r.session.UserID)
+	id := r.Session.ID
+	scope := store.OfUser(r.Session.UserID)
 	r.inBackground("record that a session is in use", func(ctx context.Context, s store.Store) error {
 		return s.Update(ctx, scope, func(tx store.Tx) error { return store.TouchSession(tx, id) })
 	}, func() {})
 }
 
-func (r *request) endSession() error {
+// EndSession ends the session of the path, one of the person's.
+func (r *Request) EndSession() error {
 	id := r.Param("session")
-	return r.endSessions("session-over", "by its owner", func(tx store.Tx) error { return store.EndSession(tx, r.account.UserID, id) })
+	return r.endSessions("session-over", "by its owner", func(tx store.Tx) error { return store.EndSession(tx, r.Account.UserID, id) })
 }
 
-func (r *request) endOtherSessions() error {
+// EndOtherSessions ends all sessions of the person but that of the request.
+func (r *Request) EndOtherSessions() error {
 	return r.endSessions("sessions-over", "all others, by their owner", func(tx store.Tx) error {
-		return store.EndOtherSessions(tx, r.account.UserID, r.session.ID)
+		return store.EndOtherSessions(tx, r.Account.UserID, r.Session.ID)
 	})
 }
 
-func (r *request) endSessions(done, why string, end func(tx store.Tx) error) error {
-	if err := r.change(end); err != nil {
+func (r *Request) endSessions(done, why string, end func(tx store.Tx) error) error {
+	if err := r.Page.Change(end); err != nil {
 		return err
 	}
 	r.logEnded(why)
-	return r.done(done, Path+"/account")
+	return r.Page.Done(done, r.s.config.Path+"/account")
 }

@@ -1,4 +1,4 @@
-package settings
+package signin
 
 import (
 	"context"
@@ -21,25 +21,25 @@ type linkPage struct {
 	link store.SignInLink
 }
 
-// showLink shows the form of a sign-in link, or the button of a portal link. The link stays valid, because programs
+// ShowLink shows the form of a sign-in link, or the button of a portal link. The link stays valid, because programs
 // that scan mail follow links too.
-func (r *request) showLink() error {
+func (r *Request) ShowLink() error {
 	p, err := r.findLink()
 	if err != nil {
 		return r.linkRefused(err)
 	}
 	if p.Portal.Is() {
-		return r.render(http.StatusOK, "portal_link", p)
+		return r.Page.Render(http.StatusOK, "portal_link", p)
 	}
-	return r.render(http.StatusOK, "signin_link", p)
+	return r.Page.Render(http.StatusOK, "signin_link", p)
 }
 
 // findLink finds the link of the path, and its account.
-func (r *request) findLink() (p linkPage, err error) {
+func (r *Request) findLink() (p linkPage, err error) {
 	r.W.Header().Set("Referrer-Policy", "strict-origin") // not the path, which contains a token; forms still send the origin
 	p.Path = r.HTTP.URL.Path
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
-		r.now = tx.Now()
+		r.Now = tx.Now()
 		l, err := store.FindSignInLink(tx, r.Param("token"))
 		if err != nil {
 			return err
@@ -50,8 +50,8 @@ func (r *request) findLink() (p linkPage, err error) {
 			p.Orgs = []store.Org{org}
 			return err
 		}
-		if r.framed() {
-			return errFrame
+		if r.Framed() {
+			return ErrFrame
 		}
 		if p.Who, err = tx.Account(l.UserID); err != nil {
 			return err
@@ -62,9 +62,9 @@ func (r *request) findLink() (p linkPage, err error) {
 	return p, err
 }
 
-// useLink sets the chosen password, uses up the link, and signs in; a portal link signs
+// UseLink sets the chosen password, uses up the link, and signs in; a portal link signs
 // in without one.
-func (r *request) useLink() error {
+func (r *Request) UseLink() error {
 	p, err := r.findLink()
 	if err != nil {
 		return r.linkRefused(err)
@@ -72,12 +72,12 @@ func (r *request) useLink() error {
 	if p.Portal.Is() {
 		return r.usePortalLink(p.link)
 	}
-	p.Keep = r.field("keepPasskeys") != ""
+	p.Keep = r.Field("keepPasskeys") != ""
 	hash, err := r.newHash(p.Who)
 	if err != nil {
-		return onForm(err, func(status int, e *store.Error) error {
+		return r.onForm(err, func(status int, e *store.Error) error {
 			p.Error = e
-			return r.render(status, "signin_link", p)
+			return r.Page.Render(status, "signin_link", p)
 		})
 	}
 	err = r.startSession(p.Who.UserID, "link", func(tx store.Tx) error {
@@ -92,21 +92,20 @@ func (r *request) useLink() error {
 		r.logEvent(p.Who.UserID).Int("passkeys", n).Msg("settings: the passkeys were removed")
 	}
 	if r.s.passkeys != nil {
-		return r.done("welcome", Path+"/account")
+		return r.Page.Done("welcome", r.s.config.Path+"/account")
 	}
-	return r.redirect(Path)
+	return r.Redirect(r.s.config.Path)
 }
 
 // linkRefused answers for a link that is no longer valid.
-func (r *request) linkRefused(err error) error {
+func (r *Request) linkRefused(err error) error {
 	if store.CodeOf(err) != store.CodeUnauthorized {
 		return err
 	}
-	if r.framed() {
-		r.leadBack(http.StatusGone)
-		return nil
+	if r.Framed() {
+		return r.Page.Render(http.StatusGone, "portal_over", nil)
 	}
-	return r.render(http.StatusGone, "signin_link_refused", r.s.config.Mailed != nil)
+	return r.Page.Render(http.StatusGone, "signin_link_refused", r.s.config.Mailed != nil)
 }
 
 // forgotPage is the data of signin_forgot.html.
@@ -116,28 +115,29 @@ type forgotPage struct {
 	Error *store.Error
 }
 
-func (r *request) showForgot() error {
-	return r.render(http.StatusOK, "signin_forgot", forgotPage{Mail: r.s.config.Mailed != nil})
+// ShowForgot shows the form that mails a sign-in link.
+func (r *Request) ShowForgot() error {
+	return r.Page.Render(http.StatusOK, "signin_forgot", forgotPage{Mail: r.s.config.Mailed != nil})
 }
 
-// sendForgotten mails a link to the named account. The answer and its timing
+// SendForgotten mails a link to the named account. The answer and its timing
 // don't reveal whether there is such an account: it is looked up afterwards.
-func (r *request) sendForgotten() error {
+func (r *Request) SendForgotten() error {
 	if r.s.config.Mailed == nil {
-		return r.showForgot()
+		return r.ShowForgot()
 	}
-	name := strings.TrimSpace(r.field("name"))
+	name := strings.TrimSpace(r.Field("name"))
 	if err := r.readTime(); err != nil {
 		return err
 	}
 	if err := r.tryClient(); err != nil {
-		return onForm(err, func(status int, e *store.Error) error {
-			return r.render(status, "signin_forgot", forgotPage{Mail: true, Error: e})
+		return r.onForm(err, func(status int, e *store.Error) error {
+			return r.Page.Render(status, "signin_forgot", forgotPage{Mail: true, Error: e})
 		})
 	}
 	var userID string
 	mail := func(ctx context.Context, s store.Store) error {
-		if ok, err := r.s.tryForgotten(ctx, name, r.now); err != nil || !ok {
+		if ok, err := r.s.tryForgotten(ctx, name, r.Now); err != nil || !ok {
 			return err
 		}
 		return s.Update(ctx, store.All, func(tx store.Tx) (err error) {
@@ -151,12 +151,12 @@ func (r *request) sendForgotten() error {
 			r.auditStranger(userID, store.AuditLinkCreated)
 		}
 	})
-	return r.render(http.StatusOK, "signin_forgot", forgotPage{Mail: true, Sent: true})
+	return r.Page.Render(http.StatusOK, "signin_forgot", forgotPage{Mail: true, Sent: true})
 }
 
 // tryForgotten counts a mail to the address of a named account, whatever it is called here.
 // It reports whether there is such an address, and has not had too many lately.
-func (s *Settings) tryForgotten(ctx context.Context, name string, now time.Time) (bool, error) {
+func (s *Service) tryForgotten(ctx context.Context, name string, now time.Time) (bool, error) {
 	var to string
 	err := s.store.View(ctx, func(tx store.Tx) error {
 		a, err := store.FindAccount(tx, name)
@@ -168,11 +168,6 @@ func (s *Settings) tryForgotten(ctx context.Context, name string, now time.Time)
 	}
 	d, err := s.throttle.mail.Take(ctx, hashOf(to), now)
 	return d.OK, err
-}
-
-// readTime sets the time of the request.
-func (r *request) readTime() error {
-	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error { r.now = tx.Now(); return nil })
 }
 
 // mailForgotten queues a link for an account, to its own address, and returns whose

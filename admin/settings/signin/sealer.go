@@ -1,4 +1,4 @@
-package settings
+package signin
 
 import (
 	"context"
@@ -25,6 +25,17 @@ func (s sealer) aead(ctx context.Context) (cipher.AEAD, error) {
 		return nil, err
 	}
 	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// Seal returns a value as a text that a page carries for the server. It can be opened for
+// the same purpose only.
+func (r *Request) Seal(purpose string, value any) (string, error) {
+	return r.s.ceremonies.sealer.seal(r.HTTP.Context(), purpose, value)
+}
+
+// Open reads a value that Seal returned; false when it is none, or is for another purpose.
+func (r *Request) Open(purpose, sealed string, value any) bool {
+	return r.s.ceremonies.sealer.open(r.HTTP.Context(), purpose, sealed, value)
 }
 
 // seal returns a value as a text for a cookie. It can be opened for the same purpose

@@ -1,4 +1,4 @@
-package settings
+package signin
 
 import (
 	"crypto/hmac"
@@ -19,7 +19,7 @@ const knownFor = 365 * 24 * time.Hour
 // forged and nothing has to be stored. The key of the MAC is the hash of the
 // account's password, which is secret: after a change of password, no browser is
 // known.
-func (s *Settings) knownCookie(userID string) string {
+func (s *Service) knownCookie(userID string) string {
 	sum := sha256.Sum256([]byte(userID))
 	return s.cookieName() + "-known-" + hex.EncodeToString(sum[:8])
 }
@@ -31,18 +31,18 @@ func knownMAC(userID, passwordHash, random string) string {
 }
 
 // setKnownBrowser makes the browser known. Without a password there is nothing to try.
-func (r *request) setKnownBrowser(userID, passwordHash string) {
+func (r *Request) setKnownBrowser(userID, passwordHash string) {
 	if passwordHash == "" {
 		return
 	}
 	random := rand.Text()
-	r.putCookie(r.s.knownCookie(userID), random+"."+knownMAC(userID, passwordHash, random), knownFor)
+	r.PutCookie(r.s.knownCookie(userID), random+"."+knownMAC(userID, passwordHash, random), knownFor)
 }
 
 // knownBrowser identifies a known browser; it is empty for one that never signed
 // in to the account with its current password.
-func (r *request) knownBrowser(a store.Account) string {
-	value := r.cookieNamed(r.s.knownCookie(a.UserID))
+func (r *Request) knownBrowser(a store.Account) string {
+	value := r.CookieNamed(r.s.knownCookie(a.UserID))
 	random, mac, _ := strings.Cut(value, ".")
 	if a.PasswordHash == "" || !hmac.Equal([]byte(mac), []byte(knownMAC(a.UserID, a.PasswordHash, random))) {
 		return ""

@@ -1,0 +1,75 @@
+package signin
+
+import (
+	"net/http"
+	"net/url"
+
+	"teamdata/store"
+)
+
+// A portal session is one that a portal link began: of a person without an account, in
+// one org, with one role. In a frame of another site it is the only
+// kind that is made and that counts, with a cookie of its own, so that no page of an
+// account is ever shown in a frame.
+
+// ErrFrame refuses in a frame what is not part of a portal.
+var ErrFrame = store.Errorf(store.CodeUnauthorized, "This page is not shown in other sites.")
+
+// framedHeader is sent by the page's script from inside a frame, where the browser
+// itself doesn't say so.
+const framedHeader = "Teamdata-Framed"
+
+// Framed reports whether the page is shown in a frame, where that is allowed.
+func (r *Request) Framed() bool {
+	if !r.s.config.Frames || !r.s.secure {
+		return false
+	}
+	h := r.HTTP.Header
+	return h.Get("Sec-Fetch-Dest") == "iframe" || h.Get("Sec-Fetch-Dest") == "empty" && h.Get(framedHeader) != ""
+}
+
+// identifyPortal is Identify for a portal session.
+func (r *Request) identifyPortal(tx store.Tx) error {
+	holds, err := r.Session.Portal.Holds(tx, r.Session.UserID)
+	switch {
+	case err != nil:
+		return err
+	case !holds:
+		return store.Errorf(store.CodeUnauthorized, "The session has ended.")
+	}
+	r.Account = store.Account{UserID: r.Session.UserID, Email: r.Session.Portal.Email}
+	return nil
+}
+
+// usePortalLink uses up a portal link, and signs the person in to its org.
+func (r *Request) usePortalLink(l store.SignInLink) error {
+	users, err := r.withSignedIn(l.UserID)
+	if err != nil {
+		return err
+	}
+	var cookie string
+	scope := store.Scope{Orgs: []string{l.Portal.OrgID}, Users: users}
+	err = r.s.store.Update(r.HTTP.Context(), scope, func(tx store.Tx) (err error) {
+		if err := r.endOldSession(tx); err != nil {
+			return err
+		}
+		r.Session, cookie, err = store.UsePortalLink(tx, r.Param("token"), r.HTTP.UserAgent())
+		return err
+	})
+	if err != nil {
+		return r.linkRefused(err)
+	}
+	r.newCookie = cookie
+	r.setCookie(cookie)
+	r.logEvent(l.UserID).Str("how", "portal link").Str("org", l.Portal.OrgID).Str("role", l.Portal.Role).Msg("settings: signed in")
+	return r.Redirect(r.s.config.Path + "/orgs/" + url.PathEscape(l.Portal.OrgID))
+}
+
+// sameSite is how the browser limits a cookie to its own site. In a frame of another
+// site it is sent there too, but only in frames of that site.
+func (r *Request) sameSite(c *http.Cookie) {
+	c.SameSite = http.SameSiteLaxMode
+	if r.Framed() {
+		c.SameSite, c.Partitioned = http.SameSiteNoneMode, true
+	}
+}

@@ -1,0 +1,132 @@
+package signin
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"teamdata/store"
+	"teamdata/wire/web"
+)
+
+// Page is what the handlers need of the settings page.
+type Page interface {
+	// Render answers with a page, by the name of its template.
+	Render(status int, name string, data any) error
+	// Script answers a request of the page's script with JSON: what do returns, or of
+	// its error the message.
+	Script(do func() (answer any, err error)) error
+	// Done redirects to a page that shows what was done.
+	Done(what, path string) error
+
+	// View authorizes the request, then runs fn in a read transaction; nil: only
+	// authorizes it. unauthorized: nobody is signed in; forbidden: the person came by a
+	// portal link, and the route is for people with an account.
+	View(fn func(tx store.Tx) error) error
+	// Change is View with a read-write transaction, of which the log records who did it.
+	Change(fn func(tx store.Tx) error) error
+
+	// FormError is an error that its form shows, because the person can fix it there.
+	FormError(err error) (*store.Error, bool)
+	// Draft is the form without a session that the sign-in form carries, sealed; empty:
+	// it carries none.
+	Draft() string
+	// AfterSignIn answers with that form, or redirects to the page that the person wanted.
+	AfterSignIn() error
+}
+
+// Request is a request of the settings page, as far as it is about who sends it.
+type Request struct {
+	web.Request
+	Page Page // whose request it is
+	s    *Service
+
+	// Known after Identify.
+	Session store.Session
+	Account store.Account
+	Now     time.Time // the transaction's
+
+	passkeyOf string // user id that a passkey's answer names; anybody's
+	newCookie string // the cookie of the session that this request has set; empty: none
+}
+
+// Request begins a request. The caller sets its Page.
+func (s *Service) Request(common web.Request) Request { return Request{Request: common, s: s} }
+
+// Identify finds out who is signed in. unauthorized: nobody is, or the session no
+// longer holds.
+func (r *Request) Identify(tx store.Tx) (err error) {
+	r.Now = tx.Now()
+	if r.Session, err = r.findSession(tx); err != nil {
+		return err
+	}
+	if r.Session.Portal.Is() {
+		return r.identifyPortal(tx)
+	}
+	r.Account, err = tx.Account(r.Session.UserID)
+	return err
+}
+
+// VisibleOrgs are the orgs that the person may see, in the order of their ids: those of
+// the account, or that of a portal.
+func (r *Request) VisibleOrgs(tx store.Tx) ([]store.Org, error) {
+	if portal := r.Session.Portal; portal.Is() {
+		org, err := tx.Org(portal.OrgID)
+		return []store.Org{org}, err
+	}
+	return visibleOrgs(tx, r.Account.UserID)
+}
+
+// visibleOrgs are the orgs that a user may see, in the order of their ids.
+func visibleOrgs(tx store.Tx, userID string) (orgs []store.Org, err error) {
+	ids, err := tx.VisibleOrgs(userID)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		org, err := tx.Org(id)
+		if err != nil {
+			return nil, err
+		}
+		orgs = append(orgs, org)
+	}
+	return orgs, nil
+}
+
+// readTime sets the time of the request.
+func (r *Request) readTime() error {
+	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error { r.Now = tx.Now(); return nil })
+}
+
+// Field is a field of the form; empty when the form lacks it.
+func (r *Request) Field(name string) string { return r.HTTP.PostForm.Get(name) }
+
+// onForm shows a form again, with an error that the person can fix there. It returns
+// any other error.
+func (r *Request) onForm(err error, again func(status int, e *store.Error) error) error {
+	if e, ok := r.Page.FormError(err); ok {
+		return again(e.Code.Status(), e)
+	}
+	return err
+}
+
+// Redirect redirects to another page, which the browser requests with GET.
+func (r *Request) Redirect(path string) error {
+	r.Status = http.StatusSeeOther
+	http.Redirect(r.W, r.HTTP, path, http.StatusSeeOther)
+	return nil
+}
+
+// LocalPath is the page to go to after signing in: next if it is a settings page,
+// else the first page. Only the path and the query of next are used.
+func (r *Request) LocalPath(next string) string { return localPath(r.s.config.Path, next) }
+
+func localPath(home, next string) string {
+	u, err := url.Parse(next)
+	if err != nil || strings.Contains(next, `\`) || path.Clean(u.Path) != u.Path || u.Path != home && !strings.HasPrefix(u.Path, home+"/") {
+		return home
+	}
+	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
+}
