@@ -7,7 +7,8 @@
 // Start (app.go) starts the parts in order: files.go reads the files that settings
 // name, listeners.go binds, data.go opens and fills the data file, certificates.go finds the certificate, admin.go,
 // announce.go and sending.go make the admin API, the settings page and the
-// senders, health.go and metrics.go make the server observable. A new setting is
+// senders, jobs.go lists all work in the background, health.go and metrics.go make the
+// server observable. A new setting is
 // a field in settings.go, its validation in settings_check.go, and a line in the
 // part that uses it.
 //
@@ -44,10 +45,6 @@ const StopGrace = 8 * time.Second
 // closeTime is how long after that the data may take to be closed. A link that hangs
 // would take longer.
 const closeTime = 2 * time.Second
-
-// placeEvery is how often a server without commits checks that its data file is
-// still where it was opened.
-const placeEvery = time.Second
 
 // App is a running server: a store, the public and the admin API on it, and the
 // senders.
@@ -154,19 +151,7 @@ func (a *App) Run(ctx context.Context) error {
 	go func() { served <- a.socket.serve() }()
 	go func() { sent <- a.dispatcher.Run(ctx, grace) }()
 	var background sync.WaitGroup
-	if a.memory != nil {
-		background.Go(func() { a.memory.GiveBack(ctx) })
-	}
-	background.Go(func() { a.hold(ctx, "mail", func(ctx context.Context) { a.sendMail(ctx, grace) }) })
-	background.Go(func() { a.hold(ctx, "sweep", a.sweepRegularly) })
-	background.Go(func() { a.hold(ctx, replaysJob, a.replayRegularly) })
-	background.Go(func() { a.writeKeyUseRegularly(ctx) })
-	background.Go(func() { a.renewCertificates(ctx) })
-	if a.certificates != nil && a.settings.OperatorMail != "" {
-		background.Go(func() { a.watchCertificates(ctx) })
-	}
-	background.Go(func() { a.backUp(ctx) })
-	background.Go(func() { every(ctx, placeEvery, func(time.Time) { _ = a.store.CheckPlace() }) }) // Life reports the result
+	background.Go(func() { a.runJobs(ctx, a.backgroundJobs(grace)...) })
 
 	var failed error
 	patience := StopGrace
@@ -213,53 +198,4 @@ func (a *App) close() error {
 		return nil
 	}
 	return a.store.Close()
-}
-
-// holdAgain is how long after a job was found held, or its hold was lost, it is asked
-// for again.
-const holdAgain = 2 * time.Second
-
-// hold does a job, which goes on until its ctx is done, whenever no other node does
-// it.
-func (a *App) hold(ctx context.Context, job string, do func(ctx context.Context)) {
-	for ctx.Err() == nil {
-		_, err := a.store.Hold(ctx, job, func(ctx context.Context) error {
-			do(ctx)
-			return nil
-		})
-		if err != nil && ctx.Err() == nil {
-			a.log.Error().Fields(hint.Fields(err)).Str("job", job).Msg("it is not known which node does this job")
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(holdAgain):
-		}
-	}
-}
-
-// every calls fn after each pause, until ctx is done.
-func every(ctx context.Context, pause time.Duration, fn func(now time.Time)) {
-	tick := time.NewTicker(pause)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			fn(now)
-		}
-	}
-}
-
-// keyUseEvery is how often the last use of keys is written.
-const keyUseEvery = time.Minute
-
-func (a *App) writeKeyUseRegularly(ctx context.Context) {
-	every(ctx, keyUseEvery, func(time.Time) { a.writeKeyUse(ctx) })
-}
-
-func (a *App) writeKeyUse(ctx context.Context) {
-	if err := a.server.KeepKeyUse(ctx); err != nil && ctx.Err() == nil {
-		a.log.Error().Fields(hint.Fields(err)).Msg("the last use of keys can't be written; it is tried again")
-	}
 }

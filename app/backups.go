@@ -38,27 +38,19 @@ type backups struct {
 	log   zerolog.Logger
 }
 
-// backUp makes backups if the flags ask for them.
-func (a *App) backUp(ctx context.Context) {
-	file, ok := a.store.(store.FileEngine)
-	if !ok || a.settings.BackupDir == "" {
-		return
-	}
-	b := backups{
+func (a *App) backups(file store.FileEngine) *backups {
+	return &backups{
 		dir: a.settings.BackupDir, every: a.settings.BackupEvery, keep: a.settings.BackupKeep,
 		make: file.Backup, now: time.Now, log: a.log,
 	}
-	b.run(ctx)
 }
 
-// run makes backups until ctx is done.
-func (b *backups) run(ctx context.Context) {
-	for wait := b.untilDue(); ; wait = b.next(ctx) {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
+// job makes each backup when it is due.
+func (b *backups) job() job {
+	wait := b.untilDue()
+	return job{
+		first: wait, next: func() time.Duration { return wait },
+		do: func(ctx context.Context) error { wait = b.next(ctx); return nil }, // which logs what it could not do
 	}
 }
 

@@ -170,7 +170,7 @@ func TestBackupsRun(t *testing.T) {
 		}
 		return whole(ctx, to)
 	}
-	b.run(ctx)
+	(&App{}).repeat(ctx, b.job())
 	if got := len(b.names()); made != 4 || got != b.keep {
 		t.Errorf("%d were made, and %d are there", made, got)
 	}

@@ -74,14 +74,15 @@ func (a *App) byACME(ctx context.Context) (certificates.Source, error) {
 	return acme, err
 }
 
-// keepSecure renews certificates until ctx is done.
-func (a *App) renewCertificates(ctx context.Context) {
+// renewCertificates renews certificates until ctx is done.
+func (a *App) renewCertificates(ctx context.Context) error {
 	if a.certificates == nil {
-		return
+		return nil
 	}
 	defer a.challenges.close()
 	go a.challenges.serve(a.server.Limit, a.log)
 	certificates.Run(ctx, a.certificates, a.reload)
+	return nil
 }
 
 // challenges answers an ACME authority over plain HTTP.

@@ -4,9 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/rs/zerolog"
-
-	"teamdata/internal/hint"
 	"teamdata/store"
 )
 
@@ -26,18 +23,16 @@ type expiring struct {
 	owed   map[string]bool                  // certificates about which a mail could not be queued
 }
 
-// watchCertificates checks certificates, and mails the operator, until ctx is done.
-func (a *App) watchCertificates(ctx context.Context) {
-	e := &expiring{store: a.store, to: a.settings.OperatorMail, status: a.certificates.Status, wake: a.mailer.Wake, owed: map[string]bool{}}
-	e.watch(ctx, a.log)
+func (a *App) expiring() *expiring {
+	return &expiring{store: a.store, to: a.settings.OperatorMail, status: a.certificates.Status, wake: a.mailer.Wake, owed: map[string]bool{}}
 }
 
-func (e *expiring) watch(ctx context.Context, log zerolog.Logger) {
-	every(ctx, checkExpiringEvery, func(now time.Time) {
-		if err := e.mailOverdue(ctx, now); err != nil && ctx.Err() == nil {
-			log.Error().Fields(hint.Fields(err)).Msg("mail about a certificate can't be queued")
-		}
-	})
+// job mails the operator while certificates are overdue.
+func (e *expiring) job() job {
+	return job{
+		first: checkExpiringEvery, pause: checkExpiringEvery,
+		do: func(ctx context.Context) error { return e.mailOverdue(ctx, time.Now()) }, failed: "mail about a certificate can't be queued",
+	}
 }
 
 // mailOverdue queues a mail about each certificate that should have been renewed by now.

@@ -20,8 +20,9 @@ func TestExpiringIsWatched(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Hour+time.Minute)
 		defer cancel()
 		checks := 0
+		a := &App{log: zerolog.Nop()}
 		e := &expiring{status: func() []store.CertificateStatus { checks++; return nil }}
-		e.watch(ctx, zerolog.Nop())
+		a.repeat(ctx, e.job())
 		if checks != 10 {
 			t.Errorf("checked %d times in 10 hours", checks)
 		}

@@ -242,9 +242,10 @@ func watchdogEvery() time.Duration {
 // WatchdogSec, systemd restarts the program. Another start doesn't bring back a
 // database that is away, so that one is waited for.
 func (a *App) feedWatchdog(ctx context.Context, h *health, pause time.Duration) {
-	every(ctx, pause, func(time.Time) {
+	a.repeat(ctx, job{first: pause, pause: pause, do: func(context.Context) error {
 		if h.current().commit || !h.onFile() {
 			a.notify("WATCHDOG=1")
 		}
-	})
+		return nil
+	}})
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"teamdata/internal/hint"
 	"teamdata/store"
 )
 
@@ -30,21 +29,12 @@ func (w replays) Wake() {
 	}
 }
 
-// replayRegularly does the jobs that retry many deliveries: at the start those that an
+// replayJob does the jobs that retry many deliveries: at the start those that an
 // earlier process left, then each as it is created.
-func (a *App) replayRegularly(ctx context.Context) {
-	tick := time.NewTicker(replaysEvery)
-	defer tick.Stop()
-	for {
-		if err := store.RunReplays(ctx, a.store); err != nil && ctx.Err() == nil {
-			a.log.Error().Fields(hint.Fields(err)).Msg("deliveries can't be replayed; it is tried again")
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		case <-a.replays:
-		}
+func (a *App) replayJob() job {
+	return job{
+		pause: replaysEvery, wake: a.replays,
+		do: func(ctx context.Context) error { return store.RunReplays(ctx, a.store) }, failed: "deliveries can't be replayed; it is tried again",
 	}
 }
 

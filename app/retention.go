@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"teamdata/internal/hint"
 	"teamdata/store"
 )
 
@@ -44,56 +43,43 @@ func (s *sweeps) state() (running time.Duration, done time.Time) {
 // removedEvery is how often the node that drops data looks for orgs that others deleted.
 const removedEvery = 5 * time.Second
 
-// sweepRegularly drops expired data every store.SweepEvery, or more often if deliveries
-// are kept for less. The data of deleted orgs it drops at once, also that of orgs that
+// sweepJobs drop expired data every store.SweepEvery, or more often if deliveries
+// are kept for less. The data of deleted orgs is dropped at once, also that of orgs that
 // were deleted before the start.
-func (a *App) sweepRegularly(ctx context.Context) {
-	a.sweepRemoved(ctx)
-	if a.shared() {
-		go every(ctx, removedEvery, func(time.Time) { a.sweepRemoved(ctx) })
-	}
+func (a *App) sweepJobs() []job {
 	keep := a.retention()
 	pause := min(store.SweepEvery, keep.Finished, keep.Held)
-	next := time.NewTimer(min(firstSweep, pause))
-	defer next.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-next.C:
-		case <-a.sweeps.wake:
-		}
-		a.sweep(ctx, keep)
-		next.Reset(pause)
+	removed := job{do: a.wakeForRemoved, failed: "deleted orgs can't be read"}
+	if a.shared() {
+		removed.pause = removedEvery
 	}
+	return []job{removed, {
+		first: min(firstSweep, pause), next: func() time.Duration { return pause }, wake: a.sweeps.wake,
+		do: func(ctx context.Context) error { return a.sweep(ctx, keep) }, failed: "old records can't be dropped",
+	}}
 }
 
-// sweepRemoved starts a sweep if there are deleted orgs.
-func (a *App) sweepRemoved(ctx context.Context) {
-	err := a.store.View(ctx, func(tx store.Tx) error {
+// wakeForRemoved starts a sweep if there are deleted orgs.
+func (a *App) wakeForRemoved(ctx context.Context) error {
+	return a.store.View(ctx, func(tx store.Tx) error {
 		removed, err := tx.RemovedOrgs(1)
 		if len(removed) > 0 {
 			a.sweeps.Wake()
 		}
 		return err
 	})
-	if err != nil && ctx.Err() == nil {
-		a.log.Error().Fields(hint.Fields(err)).Msg("deleted orgs can't be read")
-	}
 }
 
 func (a *App) retention() store.Retention {
 	return store.Retention{Finished: a.settings.DeliveryRetention, Held: a.settings.HeldRetention, Dropped: a.sweeps.dropped}
 }
 
-func (a *App) sweep(ctx context.Context, keep store.Retention) {
+func (a *App) sweep(ctx context.Context, keep store.Retention) error {
 	a.sweeps.began.Store(time.Now().UnixNano())
 	err := store.Sweep(ctx, a.store, keep)
 	a.sweeps.began.Store(0)
-	switch {
-	case err == nil:
+	if err == nil {
 		a.sweeps.done.Store(time.Now().UnixNano())
-	case ctx.Err() == nil:
-		a.log.Error().Fields(hint.Fields(err)).Msg("old records can't be dropped")
 	}
+	return err
 }

@@ -50,7 +50,7 @@ func TestSweeps(t *testing.T) {
 		mail(72*time.Hour - 5*time.Minute)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
-		go func() { defer close(ended); a.sweepRegularly(ctx) }()
+		go func() { defer close(ended); a.runJobs(ctx, jobGroup{jobs: a.sweepJobs()}) }()
 
 		start := time.Now()
 		check("at the start", 0, 0, time.Time{})
@@ -80,7 +80,7 @@ func TestSweepsOfOtherNodes(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer synctest.Wait() // for what stop ends
 		defer stop()
-		go a.sweepRegularly(ctx)
+		go a.runJobs(ctx, jobGroup{jobs: a.sweepJobs()})
 		time.Sleep(time.Second)
 		err = s.Update(t.Context(), store.All, func(tx store.Tx) error {
 			_, err := store.ImportOrg(tx, store.Org{ID: "org_acme", Name: "Acme"})

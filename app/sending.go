@@ -79,10 +79,11 @@ func (a *App) newMailer() (*delivery.Mailer, error) {
 // mailEvery is how often the node that sends the mail looks for what others queued.
 const mailEvery = 2 * time.Second
 
-// sendMail sends mail until ctx is done.
-func (a *App) sendMail(ctx, grace context.Context) {
+// mailJobs send mail.
+func (a *App) mailJobs(grace context.Context) []job {
+	list := []job{{do: func(ctx context.Context) error { a.mailer.Run(ctx, grace); return nil }}}
 	if a.shared() && a.settings.SMTPURL != "" {
-		go every(ctx, mailEvery, func(time.Time) { a.mailer.Wake() })
+		list = append(list, job{first: mailEvery, pause: mailEvery, do: func(context.Context) error { a.mailer.Wake(); return nil }})
 	}
-	a.mailer.Run(ctx, grace)
+	return list
 }
