@@ -5,7 +5,8 @@
 // more than 40 names because each of those commands needs one or two.
 //
 // Start (app.go) starts the parts in order: files.go reads the files that settings
-// name, listeners.go binds, data.go opens and fills the data file, certificates.go finds the certificate, admin.go,
+// name, listeners.go binds, data.go opens and fills the
+// data, which file.go or database.go knows how to, certificates.go finds the certificate, admin.go,
 // announce.go and sending.go make the admin API, the settings page and the
 // senders, jobs.go lists all work in the background, health.go and metrics.go make the
 // server observable. A new setting is
@@ -50,6 +51,7 @@ const closeTime = 2 * time.Second
 // senders.
 type App struct {
 	settings   Settings
+	data       location // that settings.Data names
 	now        func() time.Time // the clock
 	running    context.Context  // done once Run stops
 	log        zerolog.Logger
@@ -82,7 +84,7 @@ type App struct {
 // Start opens the data file, fills it if there is a seed, and binds the
 // listeners. If it fails, it undoes what it started.
 func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err error) {
-	a = &App{settings: s, now: s.clock(), log: log, reload: make(chan os.Signal, 1), sweeps: sweeps{wake: make(chan struct{}, 1)}, replays: make(replays, 1)}
+	a = &App{settings: s, data: locate(s.Data), now: s.clock(), log: log, reload: make(chan os.Signal, 1), sweeps: sweeps{wake: make(chan struct{}, 1)}, replays: make(replays, 1)}
 	defer func() {
 		if err != nil {
 			a.close()

@@ -27,7 +27,7 @@ type Source struct {
 // Backup copies the data file to a new file, directly or through the server, and
 // reports to out.
 func (s Source) Backup(ctx context.Context, to string, out io.Writer) error {
-	if err := fileOnly(s.Data, dumpAdvice); err != nil {
+	if err := locate(s.Data).fileOnly(dumpAdvice); err != nil {
 		return err
 	}
 	err := boltstore.BackupFile(ctx, s.Data, to)

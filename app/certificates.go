@@ -42,7 +42,7 @@ func (a *App) loadCertificates(ctx context.Context) (err error) {
 // localCA returns this machine's own authority, whose certificate is written next
 // to the data file for clients to trust.
 func (a *App) localCA(ctx context.Context) (*certificates.Local, error) {
-	file, err := filepath.Abs(beside(a.settings.Data, a.settings.StateDir) + ".ca.pem")
+	file, err := filepath.Abs(a.data.beside(a.settings.StateDir) + ".ca.pem")
 	if err != nil {
 		return nil, err
 	}

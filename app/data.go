@@ -24,7 +24,7 @@ import (
 // openOrFill opens the data. If there is a seed and no file yet, the file is
 // created from the whole seed: a rejected seed leaves nothing behind.
 func (a *App) openOrFill(ctx context.Context) error {
-	if IsDatabase(a.settings.Data) {
+	if a.shared() {
 		return a.openOrFillDatabase(ctx)
 	}
 	info, err := os.Stat(a.settings.Data)
@@ -62,7 +62,7 @@ func (a *App) openOrFillDatabase(ctx context.Context) error {
 	case err != nil:
 		return err
 	case filled && a.settings.Clock != nil:
-		return SettingError{hint.New(Named(a.settings.Data)+" holds an org already, and --test-clock needs an empty one, because a reset deletes what is in it",
+		return SettingError{hint.New(a.data.named()+" holds an org already, and --test-clock needs an empty one, because a reset deletes what is in it",
 			"give another database with --data, or empty this one if an earlier test left it")}
 	case a.settings.Seed == "":
 		return nil
@@ -105,12 +105,12 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := open(ctx, a.settings.Data, o, member{name: cmp.Or(a.settings.Node, pgstore.RandomName()), version: a.settings.Version})
+	s, err := a.data.open(ctx, o, member{name: cmp.Or(a.settings.Node, pgstore.RandomName()), version: a.settings.Version})
 	if err != nil {
 		return openError(err)
 	}
 	a.store = s.Engine
-	if a.settings.Clock == nil && IsDatabase(a.settings.Data) {
+	if a.settings.Clock == nil && a.shared() {
 		a.now = s.Now
 	}
 	if s.warning != "" {
@@ -140,21 +140,6 @@ type member struct {
 	exporting     bool // and so changes no record
 }
 
-// open opens the engine of the form of data. With NoSync the file is not synced; a
-// database syncs as it is set to.
-func open(ctx context.Context, data string, o boltstore.Options, m member) (opened, error) {
-	if IsDatabase(data) {
-		return openDatabase(ctx, data, pgstore.Options{Now: o.Now, Sealer: o.Sealer, ForTests: o.ForTests,
-			Node: m.name, Version: m.version, Exporting: m.exporting})
-	}
-	s, err := boltstore.Open(data, o)
-	if err != nil {
-		return opened{}, err
-	}
-	from, kept := s.MigratedFrom()
-	return opened{Engine: s, sealedNow: s.SealedNow(), from: from, kept: kept}, nil
-}
-
 // openError tells data that is not what it should be, which another start doesn't
 // change, from a system or a network that fails, and from what passes by itself.
 func openError(err error) error {
@@ -163,18 +148,6 @@ func openError(err error) error {
 		return SettingError{err}
 	}
 	return err
-}
-
-func openDatabase(ctx context.Context, data string, o pgstore.Options) (opened, error) {
-	target, err := pgstore.ParseTarget(data)
-	if err != nil {
-		return opened{}, SettingError{err}
-	}
-	s, err := pgstore.Open(ctx, target, o)
-	if err != nil {
-		return opened{}, err
-	}
-	return opened{Engine: s, warning: target.Warning(), sealedNow: s.SealedNow()}, nil
 }
 
 // folder returns the folder of the data file; empty: the data is in no file.
@@ -186,7 +159,7 @@ func (a *App) folder() string {
 }
 
 // shared reports whether other nodes may work on the data.
-func (a *App) shared() bool { return IsDatabase(a.settings.Data) }
+func (a *App) shared() bool { return a.data.shared() }
 
 // options returns the options for opening the data file.
 func (a *App) options() (boltstore.Options, error) {
@@ -205,7 +178,7 @@ func (a *App) fill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sum, _, err := importInto(ctx, a.settings.Data, o, a.settings.Seed, nil)
+	sum, _, err := a.data.importFixture(ctx, o, a.settings.Seed, nil)
 	if err != nil {
 		return seedError(fmt.Errorf("--seed: %w", err))
 	}
@@ -257,14 +230,7 @@ var ErrOlderSchema = boltstore.ErrOlderSchema
 // damage, and calls found with a line for each fault. It changes nothing. The error is
 // why the data can't be checked.
 func Check(ctx context.Context, data string, found func(fault string)) error {
-	if IsDatabase(data) {
-		target, err := pgstore.ParseTarget(data)
-		if err != nil {
-			return SettingError{err}
-		}
-		return pgstore.Check(ctx, target, found)
-	}
-	return boltstore.Check(data, found)
+	return locate(data).check(ctx, found)
 }
 
 // CheckSealKey reports whether a data file that no server has open, or a database, is
@@ -275,20 +241,13 @@ func CheckSealKey(ctx context.Context, data, keyFile string) (sealed bool, err e
 	if err != nil {
 		return false, err
 	}
-	if IsDatabase(data) {
-		target, err := pgstore.ParseTarget(data)
-		if err != nil {
-			return false, SettingError{err}
-		}
-		return pgstore.CheckKey(ctx, target, o.Sealer)
-	}
-	return boltstore.CheckKey(data, o.Sealer)
+	return locate(data).checkKey(ctx, o)
 }
 
 // Compact rewrites a data file that no server has open without its free space,
 // and returns its sizes in bytes before and after.
 func Compact(ctx context.Context, data string, progress func(done, all int64)) (before, after int64, err error) {
-	if err := fileOnly(data, compactAdvice); err != nil {
+	if err := locate(data).fileOnly(compactAdvice); err != nil {
 		return 0, 0, err
 	}
 	return boltstore.Compact(ctx, data, progress)
@@ -297,7 +256,7 @@ func Compact(ctx context.Context, data string, progress func(done, all int64)) (
 // Restore replaces a data file that no server has open with a verified copy of a
 // backup, and returns where the previous file is kept, if there was one.
 func Restore(ctx context.Context, backup, data string, now time.Time) (kept string, err error) {
-	if err := fileOnly(data, restoreAdvice); err != nil {
+	if err := locate(data).fileOnly(restoreAdvice); err != nil {
 		return "", err
 	}
 	return boltstore.Restore(ctx, backup, data, now)

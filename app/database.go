@@ -2,131 +2,48 @@ package app
 
 import (
 	"context"
+	"errors"
+	"io"
 	"path/filepath"
-	"regexp"
-	"strings"
-	"unicode"
 
-	"teamdata/admin/socket"
 	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 	"teamdata/store"
+	"teamdata/store/boltstore"
 	"teamdata/store/pgstore"
+	"teamdata/wire/fixture"
 )
 
-// IsDatabase reports whether --data names a PostgreSQL database, and not a file.
-func IsDatabase(data string) bool { return pgstore.IsURL(data) }
+// database is the location of data in a PostgreSQL database: its URL.
+type database string
 
-var (
-	urlForm       = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/`)
-	parameterForm = regexp.MustCompile(`^[a-z_]+\s*=`)
-)
-
-// CheckData refuses what a flag gives as the path of a data file and is more likely meant
-// for a database, or was quoted once too often: a file of that name would be made, and
-// show a password. It refuses the URL of a database that can't be read, too.
-func CheckData(flag, data string) error {
-	what := ""
-	switch {
-	case IsDatabase(data):
-		_, err := pgstore.ParseTarget(data)
-		return err
-	case strings.TrimSpace(data) != data:
-		what = "begins or ends with a blank or a line break"
-	case strings.ContainsFunc(data, isInvisible):
-		what = "holds a character that is not visible"
-	case data != "" && strings.ContainsRune(`"'`, rune(data[0])):
-		what = "begins with a quotation mark"
-	case urlForm.MatchString(data):
-		what = "is a URL, but does not begin with postgres:// in small letters"
-	case parameterForm.MatchString(data):
-		what = "is a list of parameters, such as host=…"
-	default:
-		return nil
+// target reads the URL.
+func (d database) target() (*pgstore.Target, error) {
+	target, err := pgstore.ParseTarget(string(d))
+	if err != nil {
+		return nil, SettingError{err}
 	}
-	return hint.New(flag+" "+what, "write postgres://ROLE@HOST:5432/DATABASE for a database, or ./ before the path of a file that is called so")
+	return target, nil
 }
 
-// isInvisible reports whether nothing of a character is seen in a path, as of a mark of the
-// order of bytes.
-func isInvisible(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf) }
-
-// Place is --data as people may see it: the path of a file, or the URL of a database
-// without its password and options.
-func Place(data string) string {
-	if !IsDatabase(data) {
-		return data
-	}
-	target, err := pgstore.ParseTarget(data)
+func (d database) String() string {
+	target, err := d.target()
 	if err != nil {
 		return "postgres://…"
 	}
 	return target.String()
 }
 
-// Named is Place, with what is there before it.
-func Named(data string) string {
-	if IsDatabase(data) {
-		return "database " + Place(data)
-	}
-	return "data file " + data
+func (d database) named() string { return "database " + d.String() }
+
+func (d database) shared() bool { return true }
+
+func (d database) checkForm(string) error {
+	_, err := pgstore.ParseTarget(string(d))
+	return err
 }
 
-// HasPassword reports whether data is the URL of a database with a password in it.
-func HasPassword(data string) (bool, error) {
-	if !IsDatabase(data) {
-		return false, nil
-	}
-	target, err := pgstore.ParseTarget(data)
-	return err == nil && target.HasPassword(), err
-}
-
-// SocketPath is where the admin socket of a server is: elsewhere if that is set, or
-// beside the data file, or for a database in the folder of --state-dir.
-func SocketPath(elsewhere, data, stateDir string) string {
-	return socket.Path(elsewhere, beside(data, stateDir))
-}
-
-// beside is how the paths of the files begin that a server keeps beside its data.
-func beside(data, stateDir string) string {
-	if IsDatabase(data) {
-		return filepath.Join(stateDir, "teamdata")
-	}
-	return data
-}
-
-// fileOnly refuses a database for a command that works on whole files.
-func fileOnly(data, advice string) error {
-	if !IsDatabase(data) {
-		return nil
-	}
-	return SettingError{hint.New("--data is "+Named(data)+", and this command works on a data file", advice)}
-}
-
-// The advice for commands that work on whole files.
-const (
-	dumpAdvice    = "back up a database with pg_dump, or with what its host offers"
-	restoreAdvice = "restore a database with pg_restore, or with what its host offers"
-	compactAdvice = "PostgreSQL's autovacuum makes free space available again; VACUUM FULL returns it to the disk"
-)
-
-// checkData checks --data and what goes with it.
-func (s *Settings) checkData() error {
-	if err := CheckData("--data", s.Data); err != nil {
-		return err
-	}
-	if s.Demo && (s.Data != DefaultData || s.Seed != "") {
-		return hint.New("--demo brings its own data", "leave out --data and --seed")
-	}
-	if !IsDatabase(s.Data) {
-		if s.StateDir != "" {
-			return hint.New("--state-dir is for a database in --data", "leave it out: what belongs to a data file is put beside it")
-		}
-		if s.Node != "" {
-			return hint.New("--node is for a database in --data", "leave it out: one server alone uses a data file")
-		}
-		return nil
-	}
+func (d database) checkSettings(s *Settings) error {
 	if s.Node != "" && !store.ValidID(s.Node) {
 		return hint.New("--node "+terminal.ShellWord(s.Node)+" is no name of a node", "give 1 to 64 of A-Z a-z 0-9 _ and -")
 	}
@@ -134,6 +51,87 @@ func (s *Settings) checkData() error {
 		return hint.New("--backup-dir is for a data file, and --data is a database", dumpAdvice)
 	}
 	return nil
+}
+
+func (d database) fileOnly(advice string) error {
+	return SettingError{hint.New("--data is "+d.named()+", and this command works on a data file", advice)}
+}
+
+func (d database) hasPassword() (bool, error) {
+	target, err := pgstore.ParseTarget(string(d))
+	return err == nil && target.HasPassword(), err
+}
+
+func (d database) missing() error { return nil }
+
+func (d database) beside(stateDir string) string { return filepath.Join(stateDir, "teamdata") }
+
+func (d database) spool() (folder, base string) { return "", "teamdata" } // among the temporary files
+
+func (d database) open(ctx context.Context, o boltstore.Options, m member) (opened, error) {
+	target, err := d.target()
+	if err != nil {
+		return opened{}, err
+	}
+	s, err := pgstore.Open(ctx, target, pgstore.Options{Now: o.Now, Sealer: o.Sealer, ForTests: o.ForTests,
+		Node: m.name, Version: m.version, Exporting: m.exporting})
+	if err != nil {
+		return opened{}, err
+	}
+	return opened{Engine: s, warning: target.Warning(), sealedNow: s.SealedNow()}, nil
+}
+
+func (d database) check(ctx context.Context, found func(fault string)) error {
+	target, err := d.target()
+	if err != nil {
+		return err
+	}
+	return pgstore.Check(ctx, target, found)
+}
+
+func (d database) checkKey(ctx context.Context, o boltstore.Options) (sealed bool, err error) {
+	target, err := d.target()
+	if err != nil {
+		return false, err
+	}
+	return pgstore.CheckKey(ctx, target, o.Sealer)
+}
+
+// importFixture leaves the database as it was if the fixture is not valid. Anything else
+// that stops the import leaves what came before.
+func (d database) importFixture(ctx context.Context, o boltstore.Options, name string, progress func(fixture.Summary)) (sum fixture.Summary, sealed bool, err error) {
+	s, err := d.open(ctx, o, member{})
+	if err != nil {
+		return sum, false, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	sum, err = importOpen(ctx, s, d, name, progress)
+	return sum, s.sealedNow, err
+}
+
+func (d database) exportFixture(ctx context.Context, o boltstore.Options, w io.Writer, progress func(fixture.Summary)) error {
+	s, err := d.open(ctx, o, member{exporting: true})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return fixture.Export(ctx, s, w, progress)
+}
+
+func (d database) read(ctx context.Context, o boltstore.Options, to location, fn func(store.Source) error) error {
+	target, err := d.target()
+	if err != nil {
+		return err
+	}
+	return pgstore.Read(ctx, target, o.Sealer, to.named(), fn)
+}
+
+func (d database) fill(ctx context.Context, o boltstore.Options, fn func(store.Carrier) error) error {
+	target, err := d.target()
+	if err != nil {
+		return err
+	}
+	return pgstore.Fill(ctx, target, o.Sealer, fn)
 }
 
 // Inspection is the state of a database, for doctor.

@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"teamdata/internal/atomicfile"
-	"teamdata/store/boltstore"
-	"teamdata/store/boltstore/boltfile"
 	"teamdata/wire/fixture"
 )
 
@@ -43,29 +39,5 @@ func (x *Export) export(ctx context.Context, w io.Writer, progress func(fixture.
 	if err != nil {
 		return err
 	}
-	if IsDatabase(x.Data) {
-		s, err := open(ctx, x.Data, o, member{exporting: true})
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		return fixture.Export(ctx, s, w, progress)
-	}
-	folder, remove, err := boltfile.TempFolder(x.Data, "export")
-	if err != nil {
-		return err
-	}
-	defer remove()
-	path := filepath.Join(folder, "copy.db")
-	if err := (Source{Data: x.Data}).Backup(ctx, path, io.Discard); err != nil {
-		return err
-	}
-	o.NoSync = true
-	s, err := boltstore.Open(path, o)
-	if err != nil {
-		return errors.New(strings.ReplaceAll(err.Error(), path, x.Data))
-	}
-	defer s.Close()
-	remove() // it is open; a killed export leaves nothing behind
-	return fixture.Export(ctx, s, w, progress)
+	return locate(x.Data).exportFixture(ctx, o, w, progress)
 }

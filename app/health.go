@@ -40,6 +40,7 @@ type health struct {
 	store      store.Engine
 	dispatcher *delivery.Dispatcher
 	folder     string        // of the data file; empty: the data is in a database
+	shared     bool          // other nodes may work on the data, which is in a database
 	limit      time.Duration // that a check may take
 	log        zerolog.Logger
 
@@ -56,7 +57,7 @@ type verdict struct {
 }
 
 func (a *App) newHealth(ctx context.Context) *health {
-	h := &health{stopped: ctx, store: a.store, dispatcher: a.dispatcher, folder: a.folder(), limit: checkLimit, log: a.log}
+	h := &health{stopped: ctx, store: a.store, dispatcher: a.dispatcher, folder: a.folder(), shared: a.shared(), limit: checkLimit, log: a.log}
 	h.last.Store(&verdict{failing: []string{"starting"}})
 	return h
 }
@@ -153,16 +154,10 @@ func (h *health) explainCommit(err error) string {
 		return "the data file was removed or replaced"
 	}
 	h.log.Error().Fields(hint.Fields(err)).Msg("the readiness check can't commit")
-	if !h.onFile() {
+	if h.shared {
 		return "the database does not answer, or takes no changes; the log says which"
 	}
 	return "the data file can't be written"
-}
-
-// onFile reports whether the data is in a file.
-func (h *health) onFile() bool {
-	_, ok := h.store.(store.FileEngine)
-	return ok
 }
 
 // logChange logs the checks whose result has changed.
@@ -243,7 +238,7 @@ func watchdogEvery() time.Duration {
 // database that is away, so that one is waited for.
 func (a *App) feedWatchdog(ctx context.Context, h *health, pause time.Duration) {
 	a.repeat(ctx, job{first: pause, pause: pause, do: func(context.Context) error {
-		if h.current().commit || !h.onFile() {
+		if h.current().commit || h.shared {
 			a.notify("WATCHDOG=1")
 		}
 		return nil

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"teamdata/internal/hint"
 	"teamdata/store"
-	"teamdata/store/boltstore"
 	"teamdata/wire/fixture"
 )
 
@@ -22,48 +20,11 @@ func Import(ctx context.Context, data, keyFile, name string, progress func(fixtu
 	if err != nil {
 		return sum, false, err
 	}
-	if IsDatabase(data) {
-		return importIntoDatabase(ctx, data, o, name, progress)
-	}
-	return importInto(ctx, data, o, name, progress)
-}
-
-func importInto(ctx context.Context, data string, o boltstore.Options, name string, progress func(fixture.Summary)) (sum fixture.Summary, sealed bool, err error) {
-	in, err := openInput(ctx, name, data)
-	if err != nil {
-		return sum, false, err
-	}
-	defer in.Close()
-	err = boltstore.Rebuild(ctx, data, o, func(s *boltstore.Store) (err error) {
-		sealed = s.SealedNow()
-		if sum, err = fixture.Import(ctx, s, in, progress); err != nil {
-			err = fmt.Errorf("%s: %w; nothing was imported", name, err)
-		}
-		return err
-	})
-	switch {
-	case errors.Is(err, context.Canceled):
-		err = fmt.Errorf("%s: stopped before the end; data file %s is as it was", name, data)
-	case errors.Is(err, boltstore.ErrInUse):
-		err = hint.With(err, "or leave the server running and fill it through its admin API, as docs/admin-api.md says")
-	}
-	return sum, sealed, err
-}
-
-// importIntoDatabase fills a database. A fixture that is not valid leaves it as it was;
-// one that is stopped by anything else leaves what came before.
-func importIntoDatabase(ctx context.Context, data string, o boltstore.Options, name string, progress func(fixture.Summary)) (sum fixture.Summary, sealed bool, err error) {
-	s, err := open(ctx, data, o, member{})
-	if err != nil {
-		return sum, false, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	sum, err = importOpen(ctx, s, data, name, progress)
-	return sum, s.sealedNow, err
+	return locate(data).importFixture(ctx, o, name, progress)
 }
 
 // importOpen imports a fixture into open data.
-func importOpen(ctx context.Context, s store.Store, data, name string, progress func(fixture.Summary)) (sum fixture.Summary, err error) {
+func importOpen(ctx context.Context, s store.Store, data location, name string, progress func(fixture.Summary)) (sum fixture.Summary, err error) {
 	in, err := openInput(ctx, name, data)
 	if err != nil {
 		return sum, err
@@ -77,7 +38,7 @@ func importOpen(ctx context.Context, s store.Store, data, name string, progress 
 
 // openInput opens a file that is read twice, or stdin. Input that can be read
 // only once is spooled next to the data file.
-func openInput(ctx context.Context, name, data string) (*os.File, error) {
+func openInput(ctx context.Context, name string, data location) (*os.File, error) {
 	in := os.Stdin
 	if name != "-" {
 		file, err := os.Open(name)
@@ -98,13 +59,8 @@ func openInput(ctx context.Context, name, data string) (*os.File, error) {
 }
 
 // spool copies a stream to an unnamed file, deleted on close.
-func spool(ctx context.Context, in io.Reader, data string) (*os.File, error) {
-	folder, base := filepath.Split(data)
-	if IsDatabase(data) {
-		folder, base = "", "teamdata" // among the temporary files
-	} else if folder == "" {
-		folder = "."
-	}
+func spool(ctx context.Context, in io.Reader, data location) (*os.File, error) {
+	folder, base := data.spool()
 	file, err := os.CreateTemp(folder, "."+base+".import-*") // with mode 0600
 	if err != nil {
 		return nil, err

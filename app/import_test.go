@@ -21,7 +21,7 @@ func TestSeedFromAPipe(t *testing.T) {
 		write.Close()
 	}()
 	defer read.Close()
-	file, err := openInput(context.Background(), fmt.Sprintf("/dev/fd/%d", read.Fd()), filepath.Join(t.TempDir(), "a.db"))
+	file, err := openInput(context.Background(), fmt.Sprintf("/dev/fd/%d", read.Fd()), file(filepath.Join(t.TempDir(), "a.db")))
 	kit.Must(t, err)
 	defer file.Close()
 	spooled := make([]byte, len(content)+1)

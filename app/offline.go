@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
-	"os"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -41,7 +39,8 @@ type Offline struct {
 // closing waits for their end, or that of ctx. If the file is missing and must not be
 // created, the error is fs.ErrNotExist.
 func (f Offline) Admin(ctx context.Context, said io.Writer) (client *http.Client, closeData func() error, err error) {
-	if _, err := os.Stat(f.Data); errors.Is(err, fs.ErrNotExist) && !f.Make && !IsDatabase(f.Data) {
+	data := locate(f.Data)
+	if err := data.missing(); err != nil && !f.Make {
 		return nil, nil, err
 	}
 	if f.PublicURL, err = origin(f.PublicURL); err != nil {
@@ -51,7 +50,7 @@ func (f Offline) Admin(ctx context.Context, said io.Writer) (client *http.Client
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := open(context.Background(), f.Data, o, member{})
+	s, err := data.open(context.Background(), o, member{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -27,7 +27,7 @@ func TestSweeps(t *testing.T) {
 		kit.Must(t, err)
 		defer s.Close()
 		var dropped atomic.Int64 // mails
-		a := &App{store: s, settings: Settings{DeliveryRetention: time.Hour, HeldRetention: time.Hour}}
+		a := &App{store: s, data: file(""), settings: Settings{DeliveryRetention: time.Hour, HeldRetention: time.Hour}}
 		a.sweeps.dropped = func(kind string, n int) {
 			if kind == "mail" {
 				dropped.Add(int64(n))
@@ -74,7 +74,7 @@ func TestSweepsOfOtherNodes(t *testing.T) {
 		kit.Must(t, err)
 		defer s.Close()
 		var dropped atomic.Int64
-		a := &App{store: s, settings: Settings{Data: "postgres://other.example/x", DeliveryRetention: time.Hour, HeldRetention: time.Hour}}
+		a := &App{store: s, data: database("postgres://other.example/x"), settings: Settings{DeliveryRetention: time.Hour, HeldRetention: time.Hour}}
 		a.sweeps.wake = make(chan struct{}, 1)
 		a.sweeps.dropped = func(_ string, n int) { dropped.Add(int64(n)) }
 		ctx, stop := context.WithCancel(t.Context())

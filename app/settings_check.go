@@ -74,7 +74,11 @@ func (s *Settings) checkFlags() error {
 	if hasNonPositive(s.MailRetrySchedule) {
 		return errors.New("--mail-retry-schedule holds times longer than 0, such as 1m,5m,25m,2h")
 	}
-	if err := s.checkData(); err != nil {
+	data := locate(s.Data)
+	if s.Demo && (s.Data != DefaultData || s.Seed != "") {
+		return hint.New("--demo brings its own data", "leave out --data and --seed")
+	}
+	if err := cmp.Or(data.checkForm("--data"), data.checkSettings(s)); err != nil {
 		return err
 	}
 	if err := s.checkMail(); err != nil {

@@ -189,7 +189,7 @@ func (a *App) Reset(ctx context.Context) error {
 
 // seed imports the seed into the open data.
 func (a *App) seed(ctx context.Context) error {
-	sum, err := importOpen(ctx, a.store, a.settings.Data, a.settings.Seed, nil)
+	sum, err := importOpen(ctx, a.store, a.data, a.settings.Seed, nil)
 	if err != nil {
 		return seedError(fmt.Errorf("--seed: %w", err))
 	}
