@@ -5,13 +5,12 @@
 // more than 40 names because each of those commands needs one or two.
 //
 // Start (app.go) starts the parts in order: files.go reads the files that settings
-// name, listeners.go binds, data.go opens and fills the
-// data, which file.go or database.go knows how to, certificates.go finds the certificate, admin.go,
-// announce.go and sending.go make the admin API, the settings page and the
-// senders, jobs.go lists all work in the background, health.go and metrics.go make the
-// server observable. A new setting is
-// a field in settings.go, its validation in settings_check.go, and a line in the
-// part that uses it.
+// name, listeners.go binds, data.go opens and fills the data, which file.go or
+// database.go knows how to reach, certificates.go finds the certificate, admin.go,
+// announce.go and sending.go make the admin API, the settings page and the senders,
+// jobs.go lists all background work, health.go and metrics.go make the server
+// observable. A new setting is a field in settings.go, its validation in
+// settings_check.go, and a line in the part that uses it.
 //
 // It may import server, admin, delivery, store with its engines, and internal.
 package app
@@ -51,7 +50,7 @@ const closeTime = 2 * time.Second
 // senders.
 type App struct {
 	settings   Settings
-	data       location // that settings.Data names
+	data       location         // that settings.Data names
 	now        func() time.Time // the clock
 	running    context.Context  // done once Run stops
 	log        zerolog.Logger

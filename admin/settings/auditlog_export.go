@@ -50,7 +50,7 @@ func (r *request) exportAuditLog() error {
 	if err := r.View(x.begin); err != nil {
 		return err
 	}
-	if err := r.note(func(tx store.Tx) error { return store.AuditExport(tx, r.actor(), r.org.ID) }); err != nil {
+	if err := r.viewAudited(func(tx store.Tx) error { return store.AuditExport(tx, r.actor(), r.org.ID) }); err != nil {
 		return err
 	}
 	x.setHeaders()

@@ -103,7 +103,7 @@ func (r *request) restoreDraft() error {
 	case d.User != "" && d.User != r.Account.UserID:
 		return r.Redirect(Path)
 	}
-	r.Pattern, r.Params, r.HTTP.PostForm, r.said = d.Pattern, d.Params, d.Values, "draft-kept"
+	r.Pattern, r.Params, r.HTTP.PostForm, r.noticeName = d.Pattern, d.Params, d.Values, "draft-kept"
 	if err := r.View(nil); err != nil { // the path has an org now
 		return err
 	}

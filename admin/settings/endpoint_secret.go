@@ -43,7 +43,7 @@ func overlapOf(value string) (time.Duration, error) {
 }
 
 func (r *request) showSecret() error {
-	err := r.note(func(tx store.Tx) error {
+	err := r.viewAudited(func(tx store.Tx) error {
 		_, err := store.ShowSecret(tx, r.actor(), r.org.ID, r.Param("endpoint"))
 		return err
 	})
@@ -123,7 +123,7 @@ func (r *request) noteVerified(p *verifyPage) error {
 	if !p.Report.Verifies || !p.Known || !p.VerifiedAt.IsZero() {
 		return nil
 	}
-	return r.note(func(tx store.Tx) error { return store.NoteVerified(tx, r.org.ID, p.ID) })
+	return r.viewAudited(func(tx store.Tx) error { return store.NoteVerified(tx, r.org.ID, p.ID) })
 }
 
 func (r *request) renderVerify(p *verifyPage) error {

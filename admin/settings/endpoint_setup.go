@@ -22,7 +22,7 @@ type setupPage struct {
 func (r *request) showSetup() error {
 	p := setupPage{Added: r.HTTP.URL.Query().Get("added") != "", Samples: docs.Samples()}
 	if p.Added {
-		err := r.note(func(tx store.Tx) error {
+		err := r.viewAudited(func(tx store.Tx) error {
 			_, err := store.ShowSecret(tx, r.actor(), r.org.ID, r.Param("endpoint"))
 			return err
 		})

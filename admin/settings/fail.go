@@ -65,7 +65,7 @@ func (r *request) leadToSignIn() {
 	}
 	delete(r.W.Header(), "WWW-Authenticate")
 	r.ForgetSession()
-	r.said = "draft-carried"
+	r.noticeName = "draft-carried"
 	if err := r.SignInAgain(sealed); err != nil {
 		r.Fault().Err(err).Msg("the sign-in page can't be rendered")
 	}

@@ -115,7 +115,7 @@ func (r *request) inviteAgain() error {
 func (r *request) invite(again func(status int, e *store.Error) error, find func(tx store.Tx) (store.Member, error)) error {
 	var p invitedPage
 	mail := r.s.config.Mailed != nil
-	r.beyond = store.All // an account with the address is looked for among all
+	r.extraScope = store.All // an account with the address is looked for among all
 	id, sent, err := r.changeOnce(func(tx store.Tx) (string, error) {
 		m, err := find(tx)
 		if err != nil {

@@ -158,7 +158,7 @@ func (r *request) memberOfPath(tx store.Tx) (store.Member, error) {
 // member. What the rules refuse is shown on the member's page. Who changes themselves
 // may see the org no more, and starts over.
 func (r *request) changeMemberTo(role, done, path string, change func(tx store.Tx, m store.Member) error) error {
-	r.beyond = store.OfUser(r.Param("member"))
+	r.extraScope = store.OfUser(r.Param("member"))
 	err := r.Change(func(tx store.Tx) error {
 		m, err := r.memberOfPath(tx)
 		if err == nil {

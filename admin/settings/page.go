@@ -248,7 +248,7 @@ var notices = map[string]string{
 }
 
 func (r *request) notice() string {
-	return notices[cmp.Or(r.said, r.HTTP.URL.Query().Get("done"))]
+	return notices[cmp.Or(r.noticeName, r.HTTP.URL.Query().Get("done"))]
 }
 
 // Done redirects to a page that shows what was done.

@@ -17,10 +17,10 @@ type request struct {
 	s     *Settings
 	route *route // nil: there is no such page
 
-	said string // what the page says was done, instead of what its query names
+	noticeName string // of the page's notice; empty: the query names it
 
-	keys   []store.IdempotencyKey // that Change uses
-	beyond store.Scope            // what Change writes, beyond the person and the org of the path
+	keys       []store.IdempotencyKey // that Change uses
+	extraScope store.Scope            // what Change writes, beyond the person and the org of the path
 
 	people map[string]person // that were looked up, by id
 
@@ -114,17 +114,17 @@ func (r *request) View(fn func(tx store.Tx) error) error {
 
 // Change is View with a read-write transaction. The log records who did it.
 func (r *request) Change(fn func(tx store.Tx) error) error {
-	err := r.note(fn)
+	err := r.viewAudited(fn)
 	if err == nil {
 		r.s.config.Log.Info().Str("user", r.actor()).Str("org", r.org.ID).Str("route", r.Pattern).Msg("settings: changed")
 	}
 	return err
 }
 
-// note is View with a transaction that adds to the audit log what is looked at. A
+// viewAudited is View with a transaction that adds to the audit log what is looked at. A
 // View tells its scope, which is the person and the org of the path, or without one
 // all orgs of the person, or that of a portal; then the request is authorized again.
-func (r *request) note(fn func(tx store.Tx) error) error {
+func (r *request) viewAudited(fn func(tx store.Tx) error) error {
 	if r.Account.UserID == "" {
 		if err := r.View(nil); err != nil {
 			return err
@@ -147,7 +147,7 @@ func (r *request) note(fn func(tx store.Tx) error) error {
 	if inOrg == "" {
 		return store.UpdateAs(r.HTTP.Context(), r.s.store, []string{user}, authorized)
 	}
-	scope := store.Scope{Orgs: []string{inOrg}, Users: append([]string{user}, r.beyond.Users...), Keys: r.keys, All: r.beyond.All}
+	scope := store.Scope{Orgs: []string{inOrg}, Users: append([]string{user}, r.extraScope.Users...), Keys: r.keys, All: r.extraScope.All}
 	return r.s.store.Update(r.HTTP.Context(), scope, authorized)
 }
 
