@@ -87,9 +87,20 @@ func (n *node) eachHint(of *hints, fn func(words string) (pause time.Duration)) 
 			return
 		case <-of.wake:
 		}
-		for words := of.take(); words != "" && n.running.Err() == nil; words = of.take() {
-			<-time.After(fn(words))
+		for words := of.take(); words != ""; words = of.take() {
+			select {
+			case <-n.running.Done():
+			case <-time.After(fn(words)):
+			}
 		}
+	}
+}
+
+// sendHints sends what was said, also what a command said just before it ends.
+func (n *node) sendHints() {
+	n.eachHint(&n.hints, n.sendHint)
+	if words := n.hints.take(); words != "" {
+		n.sendHint(words)
 	}
 }
 
@@ -155,6 +166,9 @@ func (n *node) hear(words string) {
 
 // follow acts on a hint that was heard.
 func (n *node) follow(words string) (pause time.Duration) {
+	if n.running.Err() != nil {
+		return 0
+	}
 	pause = hintEvery
 	for word := range strings.FieldsSeq(words) {
 		switch word {

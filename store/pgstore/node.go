@@ -180,7 +180,7 @@ func (n *node) start(background *sync.WaitGroup) {
 	if n.options.NoHints {
 		return
 	}
-	background.Go(func() { n.eachHint(&n.hints, n.sendHint) })
+	background.Go(n.sendHints)
 	n.hints.say(hintNodes)
 	if n.state != nodeCommand {
 		background.Go(func() { n.listen(n.running) })
