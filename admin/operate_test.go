@@ -91,6 +91,7 @@ type effects struct{ audit, waiting []string }
 func (env *testEnv) effects(orgID string) (h effects) {
 	env.Helper()
 	env.View(func(tx store.Tx) error {
+		h = effects{} // it may run again
 		page, err := tx.AuditPage(orgID, store.Cursor{}, 10_000, nil)
 		if err != nil {
 			return err

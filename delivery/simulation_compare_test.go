@@ -51,7 +51,11 @@ func (w *world) compareOrg(tx store.Tx, o *org) error {
 	}
 	w.agree(o.id+"'s audit log", got, o.audit)
 	for user, p := range o.people {
-		if m, err := tx.Member(o.id, user); err != nil || m.Role != p.role || m.Email != p.address {
+		m, err := tx.Member(o.id, user)
+		if err != nil && !store.IsNotFound(err) {
+			return err
+		}
+		if err != nil || m.Role != p.role || m.Email != p.address {
 			w.breaksLocked(commits, "the member %s is %s at %q, not %v: %v", user, m.Role, m.Email, p, err)
 		}
 	}

@@ -99,7 +99,7 @@ func (n *node) eachHint(of *hints, fn func(words string) (pause time.Duration)) 
 // sendHints sends what was said, also what a command said just before it ends.
 func (n *node) sendHints() {
 	n.eachHint(&n.hints, n.sendHint)
-	if words := n.hints.take(); words != "" {
+	for words := n.hints.take(); words != ""; words = n.hints.take() {
 		n.sendHint(words)
 	}
 }
