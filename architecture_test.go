@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 
 	"cli":          {"teamdata/admin/socket", "teamdata/app", "teamdata/cli/", "teamdata/delivery/receiver", "teamdata/internal/", "teamdata/server", "teamdata/store", "teamdata/wire/fixture", "teamdata/wire/strictjson", "github.com/rs/zerolog", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/listen":   {"teamdata/app", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},
-	"cli/bench":    {"teamdata/delivery/receiver", "teamdata/store", "teamdata/internal/"},
+	"cli/bench":    {"teamdata/store", "teamdata/internal/"},
 	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store", "github.com/rs/zerolog", "github.com/spf13/pflag"},
 	"cli/operator": {"teamdata/store", "teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 

@@ -12,7 +12,7 @@
 // receives from it. Everything is on the loopback address, and on files in one
 // temporary folder. What a database can do is a benchmark of package pgstore.
 //
-// The package may import store, internal and delivery/receiver, and no engine: data gets in by
+// The package may import store and internal, and no engine: data gets in by
 // `serve --seed`. A new measurement is a row of groups and a method in throughput.go,
 // latency.go or deletions.go, on top of deployment.go (a server, its data, its
 // receiver), client.go (the clients) and baseline.go (the baselines). What sizes no

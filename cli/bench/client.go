@@ -65,34 +65,43 @@ func (c *client) read() (status string, err error) {
 		status = string(bytes.TrimSpace(line))
 	}
 	c.length = len(line)
-	head, body, err := readHead(c.from)
+	h, err := readHead(c.from)
 	if err != nil {
 		return "", err
 	}
-	c.length += head + body
-	if cap(c.body) < body {
-		c.body = make([]byte, body)
+	c.length += h.size + h.body
+	if cap(c.body) < h.body {
+		c.body = make([]byte, h.body)
 	}
-	c.body = c.body[:body]
+	c.body = c.body[:h.body]
 	_, err = io.ReadFull(c.from, c.body)
 	return status, err
 }
 
-// readHead reads the lines that follow the first, and returns how many bytes they have and
-// the body that follows.
-func readHead(from *bufio.Reader) (head, body int, err error) {
+// head is what matters of an HTTP/1.1 message's.
+type head struct {
+	size, body int // bytes: of the head, and of the body that follows
+	webhookID  string
+}
+
+// readHead reads the lines that follow the first.
+func readHead(from *bufio.Reader) (h head, err error) {
 	for {
 		line, err := from.ReadSlice('\n')
 		if err != nil {
-			return head, body, err
+			return h, err
 		}
-		head += len(line)
+		h.size += len(line)
 		if line = bytes.TrimSuffix(line, []byte("\r\n")); len(line) == 0 {
-			return head, body, nil
+			return h, nil
 		}
-		if name, value, _ := bytes.Cut(line, []byte(": ")); bytes.EqualFold(name, []byte("content-length")) {
-			if body, err = strconv.Atoi(string(value)); err != nil {
-				return head, body, err
+		name, value, _ := bytes.Cut(line, []byte(": "))
+		switch {
+		case bytes.EqualFold(name, []byte("webhook-id")):
+			h.webhookID = string(value)
+		case bytes.EqualFold(name, []byte("content-length")):
+			if h.body, err = strconv.Atoi(string(value)); err != nil {
+				return h, err
 			}
 		}
 	}

@@ -1,29 +1,28 @@
 package bench
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
-	"log"
-	"net/http"
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	webhooks "teamdata/delivery/receiver"
 	"teamdata/internal/localca"
 )
 
 // receiver takes webhooks on as many addresses as are asked for: each endpoint
-// has its own, as endpoints have. It verifies nothing, and keeps when each webhook-id
-// came first.
+// has its own, as endpoints have. It speaks just enough HTTP/1.1 over TLS,
+// verifies nothing, and keeps when each webhook-id came first.
 type receiver struct {
 	config  *tls.Config
 	caFile  string // of the authority to trust
 	ctx     context.Context
-	open    sync.WaitGroup // listeners
+	open    sync.WaitGroup // listeners and connections
 	hanging atomic.Int64   // senders waiting for an answer that never comes
 
 	mu         sync.Mutex
@@ -51,29 +50,56 @@ func (s *session) newReceiver(ctx context.Context, caFile string) (*receiver, er
 // listen opens n more addresses and returns their URLs. Silent ones read what
 // they get and never answer.
 func (r *receiver) listen(n int, silent bool) (urls []string, err error) {
-	var handler http.Handler = webhooks.New(webhooks.Config{Print: func(e webhooks.Event) { r.take(e.ID) }})
-	if silent {
-		handler = http.HandlerFunc(r.hang)
-	}
 	for range n {
-		l, err := tls.Listen("tcp", "127.0.0.1:0", r.config)
+		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
-		server := &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0)}
-		context.AfterFunc(r.ctx, func() { server.Close() })
-		r.open.Go(func() { server.Serve(l) })
+		context.AfterFunc(r.ctx, func() { l.Close() })
+		r.open.Go(func() { r.accept(l, silent) })
 		urls = append(urls, "https://"+l.Addr().String()+"/hook")
 	}
 	return urls, nil
 }
 
-// hang waits until the sender disconnects.
-func (r *receiver) hang(_ http.ResponseWriter, q *http.Request) {
-	io.Copy(io.Discard, q.Body)
-	r.hanging.Add(1)
-	defer r.hanging.Add(-1)
-	<-q.Context().Done()
+func (r *receiver) accept(l net.Listener, silent bool) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		r.open.Go(func() {
+			defer conn.Close()
+			defer context.AfterFunc(r.ctx, func() { conn.Close() })()
+			r.serve(tls.Server(conn, r.config), silent)
+		})
+	}
+}
+
+var noContent = []byte("HTTP/1.1 204 No Content\r\n\r\n")
+
+// serve reads requests until the sender disconnects.
+func (r *receiver) serve(conn net.Conn, silent bool) {
+	from := bufio.NewReaderSize(conn, 4<<10)
+	for {
+		h, err := readHead(from) // its first line is taken for a header
+		if err == nil {
+			_, err = from.Discard(h.body)
+		}
+		if err != nil {
+			return
+		}
+		if silent {
+			r.hanging.Add(1)
+			io.Copy(io.Discard, from)
+			r.hanging.Add(-1)
+			return
+		}
+		r.take(h.webhookID)
+		if _, err := conn.Write(noContent); err != nil {
+			return
+		}
+	}
 }
 
 // take counts a webhook.
