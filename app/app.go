@@ -12,7 +12,7 @@
 // observable. A new setting is a field in settings.go, its validation in
 // settings_check.go, and a line in the part that uses it.
 //
-// It may import server, admin, delivery, store with its engines, and internal.
+// It may import server, admin, delivery, wire, store with its engines, and internal.
 package app
 
 import (

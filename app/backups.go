@@ -45,12 +45,20 @@ func (a *App) backups(file store.FileEngine) *backups {
 	}
 }
 
-// job makes each backup when it is due.
+// job makes each backup when it is due. Its first run only looks when that is: a folder
+// that is slow to read holds up no other job.
 func (b *backups) job() job {
-	wait := b.untilDue()
+	wait := time.Duration(-1) // not known yet
 	return job{
-		first: wait, next: func() time.Duration { return wait },
-		do: func(ctx context.Context) error { wait = b.next(ctx); return nil }, // which logs what it could not do
+		next: func() time.Duration { return wait },
+		do: func(ctx context.Context) error { // next logs what it could not do
+			if wait < 0 {
+				wait = b.untilDue()
+			} else {
+				wait = b.next(ctx)
+			}
+			return nil
+		},
 	}
 }
 

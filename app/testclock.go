@@ -76,7 +76,7 @@ var errNoTestClock = hint.New("the server goes by the system's clock", "start it
 // the next: attempts, mail and the retention of data follow one another as if the
 // time had passed. It returns once all that is due has been done; with 0, all that is
 // due now. Replays that are running and the data of deleted orgs are done with first, in
-// real time: a replay takes a second for each 670 deliveries. An attempt whose receiver does not answer takes its timeout of real time.
+// real time: a replay takes at most a second for each 670 deliveries. An attempt whose receiver does not answer takes its timeout of real time.
 // It returns ctx's error if ctx is done first, and the clock stays where it is then.
 // Run must be running.
 func (a *App) Advance(ctx context.Context, d time.Duration) error {

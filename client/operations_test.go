@@ -7,12 +7,14 @@ import (
 	"iter"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	teamdata "teamdata/client"
 	"teamdata/client/admin"
@@ -144,4 +146,29 @@ func (r *recorder) RoundTrip(q *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(q.Body)
 	r.last = request{q.Method, q.URL.Path, len(body) > 0}
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: q}, err
+}
+
+// A filter with a time that can't be told is refused by the server, and not left out.
+func TestFilterIsNeverLeftOut(t *testing.T) {
+	requests := &queries{}
+	c := admin.New(teamdata.Config{BaseURL: "https://data.example.com", Key: "opr_1.secret", HTTP: &http.Client{Transport: requests}, Retries: -1})
+	state, late := "failed", time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for range c.ListDeliveries("org_acme", admin.DeliveryFilter{State: &state, Until: &late}).All(t.Context()) {
+	}
+	if since := requests.last.Get("since"); since == "" {
+		t.Errorf("the list was asked for with %v", requests.last)
+	}
+	for range c.ListDeliveries("org_acme", admin.DeliveryFilter{State: &state}).All(t.Context()) {
+	}
+	if got := requests.last.Get("state"); got != state {
+		t.Errorf("the state is %q", got)
+	}
+}
+
+// queries keeps the parameters of the last request.
+type queries struct{ last url.Values }
+
+func (r *queries) RoundTrip(q *http.Request) (*http.Response, error) {
+	r.last = q.URL.Query()
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: q}, nil
 }

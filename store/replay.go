@@ -40,8 +40,8 @@ const (
 
 // RunReplays does the jobs that are running, of all orgs in turn, until none is left.
 // Each step is a small transaction, which queues some deliveries again and writes how
-// far the job has come: what is killed in between goes on where it was. Only one caller
-// at a time should do it.
+// far the job has come: what is killed in between goes on where it was. A second caller
+// at the same time makes it faster, and nothing else.
 func RunReplays(ctx context.Context, s Store) error {
 	p := pace{began: time.Now(), patience: math.MaxInt64, every: replayEvery}
 	for {

@@ -67,10 +67,12 @@ func (c *Client) AdvanceClock(ctx context.Context, by time.Duration, options ...
 // filtered is a list with what a filter says, which are texts and times, as the parameters
 // of their names.
 func filtered[T any](l teamdata.List[T], filter any) teamdata.List[T] {
-	var parameters map[string]string
-	if text, err := json.Marshal(filter); err == nil {
-		json.Unmarshal(text, &parameters)
+	text, err := json.Marshal(filter)
+	if err != nil { // a time past the year 9999, which the server is to refuse
+		return l.With("since", err.Error())
 	}
+	var parameters map[string]string
+	json.Unmarshal(text, &parameters)
 	for name, value := range parameters {
 		l = l.With(name, value)
 	}
