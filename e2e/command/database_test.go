@@ -16,7 +16,7 @@ const passwordURL = "postgres://ada:hunter2@127.0.0.1:1/data?sslmode=disable"
 
 // A password among the arguments is refused, and no command repeats it.
 func TestPasswordOfDatabase(t *testing.T) {
-	for _, args := range [][]string{{"serve"}, {"check"}, {"org", "list"}, {"config"}, {"doctor"}, {"healthcheck"}} {
+	for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"check"}, {"org", "list"}, {"config"}, {"doctor"}, {"healthcheck"}} {
 		out, err := program.Run(t, append(args, "--data", passwordURL)...)
 		if err == nil || !strings.Contains(out, "PGPASSFILE") || strings.Contains(out, "hunter2") {
 			t.Errorf("%v: %v\n%s", args, err, out)
@@ -25,7 +25,7 @@ func TestPasswordOfDatabase(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "data")
 	kit.Must(t, os.WriteFile(file, []byte(passwordURL+"\n"), 0o600))
 	t.Setenv("TEAMDATA_DATA_FILE", file)
-	for _, args := range [][]string{{"serve"}, {"check"}, {"org", "list"}, {"config"}, {"config", "--json"}, {"doctor"}, {"healthcheck"}, {"export"}, {"import", program.Example}, {"backup", "copy.db"}} {
+	for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"check"}, {"org", "list"}, {"config"}, {"config", "--json"}, {"doctor"}, {"healthcheck"}, {"export"}, {"import", program.Example}, {"backup", "copy.db"}} {
 		out, err := program.Run(t, args...)
 		named := strings.Contains(out, "postgres://ada@127.0.0.1:1/data") || args[0] == "healthcheck"
 		if args[0] != "config" && err == nil || !named || strings.Contains(out, "hunter2") {

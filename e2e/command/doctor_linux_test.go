@@ -19,7 +19,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 		kit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
 	}
 	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
-	program.Says(t, 1, []string{"serve", "--data", filepath.Join(disk, "teamdata.db")}, "read-only", "hint: mount that for writing")
+	program.Says(t, 1, []string{"serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(disk, "teamdata.db")}, "read-only", "hint: mount that for writing")
 }
 
 // On a file system in memory, and one that is full, the doctor says so.
