@@ -51,6 +51,15 @@ func (o *overlay) rewritten(t *table, key []byte) {
 	}
 }
 
+// unloaded forgets the range that a key is in, which was loaded with what an update had
+// written that failed.
+func (o *overlay) unloaded(t *table, key []byte) {
+	if l := o.rangeOf(t, key); l != nil {
+		from := l.From
+		o.ranges[t.place] = slices.DeleteFunc(o.ranges[t.place], func(l loadedRange) bool { return bytes.Equal(l.From, from) })
+	}
+}
+
 // between are those of some rows, which are in order, that are within bounds.
 func between(found []row, b rows.Bounds) []row {
 	at := func(key []byte) int {

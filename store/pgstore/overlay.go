@@ -127,7 +127,11 @@ func (o *overlay) forget(t *table, r row) {
 func (o *overlay) write(t *table, key, r row, unused bool) {
 	name, rows := string(key[0]), o.in(t)
 	old, known := rows[name]
-	o.undo = append(o.undo, change{rowKey{t, name}, old, known})
+	before := change{rowKey{t, name}, old, known}
+	if !known && o.rangeOf(t, key[0]) != nil {
+		before.old, before.known = entry{key: key[:1]}, true
+	}
+	o.undo = append(o.undo, before)
 	unused = unused || known && old.row == nil && (!old.dirty || old.new)
 	there := known && (old.row != nil && !old.dirty || old.dirty && old.there)
 	rows[name] = entry{key, r, true, unused && !o.careful, there && !o.careful, old.version}
@@ -159,6 +163,7 @@ func (o *overlay) rollback() {
 			}
 		} else {
 			delete(o.rows[c.table.place], c.key)
+			o.unloaded(c.table, []byte(c.key))
 		}
 		o.rewritten(c.table, []byte(c.key))
 	}

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
+	"teamdata/store/engine"
 	"teamdata/store/rows"
 	"teamdata/store/rows/rowstest"
 )
@@ -81,6 +83,42 @@ func TestRows(t *testing.T) {
 			return rowsEngine{s}
 		})
 	}, 123577868, 123577884)
+}
+
+// What an update that fails had deleted without a look, and then did not find, is there
+// for the updates of its group that follow.
+func TestReadWholeAndFailed(t *testing.T) {
+	t.Parallel()
+	s := opened(t, withKinds(t))
+	defer s.Close()
+	at := time.UnixMilli(0).Add(1000 * time.Hour)
+	kit.Must(t, rowsEngine{s}.Update(func(tx *rows.Tx) error {
+		return rowstest.Visits.Put(tx, &rowstest.Visit{Who: "ada", At: at})
+	}))
+	failed := errors.New("failed")
+	group := []*engine.Update{
+		{Ctx: bg, Scope: store.All, Fn: func(run store.Tx) error {
+			tx := ownTx(run).Tx.Tx
+			if err := rowstest.Visits.Drop(tx, []byte("ada")); err != nil {
+				return err
+			}
+			keys, err := rows.Keys(tx, &rowstest.Visits.Kind, rows.Range{Index: rows.ByKey})
+			if len(keys) > 0 || err != nil {
+				t.Errorf("there are %q, %v", keys, err)
+			}
+			return failed
+		}},
+		{Ctx: bg, Scope: store.All, Fn: func(run store.Tx) error {
+			if value, err := ownTx(run).Get(&rowstest.Visits.Kind, []byte("ada")); value == nil || err != nil {
+				t.Errorf("the next update of the group sees %q, %v", value, err)
+			}
+			return nil
+		}},
+	}
+	s.commit(group)
+	if group[0].Err != failed || group[1].Err != nil {
+		t.Error(group[0].Err, group[1].Err)
+	}
 }
 
 // Numbers are given once, also if a transaction fails.
