@@ -3,6 +3,7 @@ package teamdata
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,6 +27,10 @@ const (
 	CodeInternal            = "internal"
 	CodeUnavailable         = "unavailable"
 )
+
+// ErrNoAnswer is in the error of a request whose answer did not arrive. The request may
+// have been executed.
+var ErrNoAnswer = errors.New("no answer")
 
 // Error is an answer that is not a success. Find it in an error with errors.AsType:
 //

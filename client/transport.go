@@ -55,6 +55,10 @@ type Config struct {
 	// PATCH and DELETE can be repeated as they are; a DELETE whose first answer was
 	// lost ends in a [CodeNotFound].
 	Retries int
+	// Retrying is called before a request is sent again, with the error of the attempt
+	// before and how long the client will wait. If it returns false, that error is the
+	// call's. nil allows every retry.
+	Retrying func(err error, wait time.Duration) bool
 	// Timeout ends an attempt that takes longer; 0 is a minute.
 	Timeout time.Duration
 }
@@ -78,20 +82,22 @@ func TrustCA(file string) (*http.Client, error) {
 // Transport sends the requests of a [Client], or of one of package admin. Use it by
 // way of [Call] and [NewList] for an operation that a client does not have yet.
 type Transport struct {
-	wrong   error // about the settings
-	http    *http.Client
-	base    string
-	header  http.Header
-	retries int
-	timeout time.Duration
+	wrong    error // about the settings
+	http     *http.Client
+	base     string
+	header   http.Header
+	retries  int
+	retrying func(error, time.Duration) bool
+	timeout  time.Duration
 }
 
 // NewTransport makes a transport for the API that is served below a path; the
-// header is sent with each request. An error in the config is that of each call.
+// header is sent with each request, and may have a User-Agent of its own. An error in
+// the config is that of each call.
 func NewTransport(config Config, path string, header http.Header) *Transport {
 	sends := *cmp.Or(config.HTTP, http.DefaultClient)
 	sends.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	t := &Transport{http: &sends, base: strings.TrimRight(config.BaseURL, "/") + path, header: header.Clone(), retries: config.Retries, timeout: config.Timeout}
+	t := &Transport{http: &sends, base: strings.TrimRight(config.BaseURL, "/") + path, header: header.Clone(), retries: config.Retries, retrying: config.Retrying, timeout: config.Timeout}
 	if t.retries == 0 {
 		t.retries = defaultRetries
 	}
@@ -101,7 +107,12 @@ func NewTransport(config Config, path string, header http.Header) *Transport {
 	if t.header == nil {
 		t.header = http.Header{}
 	}
-	t.header.Set("User-Agent", userAgent)
+	if t.header.Get("User-Agent") == "" {
+		t.header.Set("User-Agent", userAgent)
+	}
+	if t.retrying == nil {
+		t.retrying = func(error, time.Duration) bool { return true }
+	}
 	if base, err := url.Parse(config.BaseURL); err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
 		t.wrong = fmt.Errorf("BaseURL is %q; it should be such as https://data.example.com", config.BaseURL)
 	}
@@ -129,7 +140,8 @@ type call struct {
 
 // IdempotencyKey makes a POST one with every other that has the same key, for 24
 // hours: only the first is executed. Without this option each call has a key of its
-// own. A key has 1 to 255 printable ASCII characters.
+// own. A key has 1 to 255 printable ASCII characters; with an empty one the request has
+// none, and is not sent again once it may have been executed.
 func IdempotencyKey(key string) Option { return SetHeader("Idempotency-Key", key) }
 
 // SetHeader sets a header of the request.
@@ -192,6 +204,9 @@ func (t *Transport) call(method, path string, body any, options []Option) (*call
 	for _, option := range options {
 		option(c)
 	}
+	if c.header.Get("Idempotency-Key") == "" {
+		c.header.Del("Idempotency-Key")
+	}
 	return c, nil
 }
 
@@ -216,7 +231,7 @@ func (t *Transport) send(ctx context.Context, c *call) ([]byte, error) {
 		if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < wait {
 			ok = false
 		}
-		if !ok || retry >= t.retries || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		if !ok || retry >= t.retries || ctx.Err() != nil && errors.Is(err, ctx.Err()) || !t.retrying(err, wait) {
 			return content, err
 		}
 		timer := time.NewTimer(wait)
@@ -233,17 +248,19 @@ func (t *Transport) send(ctx context.Context, c *call) ([]byte, error) {
 func (c *call) waitFor(err error, retry int) (time.Duration, bool) {
 	wait := min(firstWait<<min(retry, 16), longestWait)
 	wait -= mathrand.N(wait / 2)
-	if _, lost := errors.AsType[*noAnswer](err); lost {
-		return wait, true
+	keyed := c.header.Get("Idempotency-Key") != ""
+	repeatable := keyed || c.method != http.MethodPost
+	if errors.Is(err, ErrNoAnswer) {
+		return wait, repeatable
 	}
 	answer, ok := errors.AsType[*Error](err)
 	if !ok {
 		return 0, false
 	}
-	unanswered := c.method == http.MethodPost && c.sent.Load() > c.answered.Load()
+	unanswered := keyed && c.sent.Load() > c.answered.Load()
 	replayed := answer.Header.Get("Idempotent-Replayed") != ""
 	switch {
-	case answer.Status == http.StatusTooManyRequests || answer.Status >= 500:
+	case answer.Status == http.StatusTooManyRequests || answer.Status >= 500 && repeatable:
 		if answer.RetryAfter > 0 {
 			wait = answer.RetryAfter
 		}
@@ -259,7 +276,8 @@ func (c *call) waitFor(err error, retry int) (time.Duration, bool) {
 // noAnswer is the error of a request that may have been executed.
 type noAnswer struct{ error }
 
-func (e *noAnswer) Unwrap() error { return e.error }
+func (e *noAnswer) Unwrap() error        { return e.error }
+func (e *noAnswer) Is(target error) bool { return target == ErrNoAnswer }
 
 func (t *Transport) attempt(ctx context.Context, c *call) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
@@ -275,7 +293,7 @@ func (t *Transport) attempt(ctx context.Context, c *call) ([]byte, error) {
 	defer response.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if err != nil {
-		return nil, &noAnswer{fmt.Errorf("%s %s: %w", c.method, c.path, err)}
+		return nil, &noAnswer{&url.Error{Op: c.method, URL: c.path, Err: err}}
 	}
 	if len(content) > maxAnswer {
 		return nil, fmt.Errorf("%s %s: the answer is larger than %d bytes", c.method, c.path, maxAnswer)

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	teamdata "teamdata/client"
 	"teamdata/client/admin"
@@ -39,6 +41,54 @@ func TestUserAgent(t *testing.T) {
 	}
 	if _, err := client.TestWebhook(t.Context(), "whe_1", teamdata.SetHeader("User-Agent", "mine/1")); err != nil || seen != "mine/1" {
 		t.Errorf("it came from %q, %v", seen, err)
+	}
+	transport := teamdata.NewTransport(teamdata.Config{BaseURL: server.URL}, "/api/v1", http.Header{"User-Agent": {"all-mine/1"}})
+	if _, err := teamdata.Call[any](t.Context(), transport, http.MethodGet, "/members", nil, nil); err != nil || seen != "all-mine/1" {
+		t.Errorf("it came from %q, %v", seen, err)
+	}
+}
+
+// A request without an Idempotency-Key is sent again only if it was not executed, and what
+// is told of a retry may end them.
+func TestRetriesWithoutKey(t *testing.T) {
+	lost := errors.New("the line broke")
+	for _, test := range []struct {
+		name   string
+		status int // 0: there is no answer
+		key    []teamdata.Option
+		allow  int // retries
+		sent   int
+	}{
+		{"refused", http.StatusTooManyRequests, []teamdata.Option{teamdata.IdempotencyKey("")}, 9, 3},
+		{"failed", http.StatusServiceUnavailable, []teamdata.Option{teamdata.IdempotencyKey("")}, 9, 1},
+		{"lost", 0, []teamdata.Option{teamdata.IdempotencyKey("")}, 9, 1},
+		{"lost, with a key", 0, nil, 9, 3},
+		{"lost, and told to stop", 0, nil, 1, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sent, allowed := 0, 0
+				answer := func(q *http.Request) (*http.Response, error) {
+					if _, has := q.Header["Idempotency-Key"]; has != (test.key == nil) {
+						t.Errorf("it has the key %q", q.Header["Idempotency-Key"])
+					}
+					if sent++; test.status == 0 {
+						return nil, lost
+					}
+					return &http.Response{StatusCode: test.status, Body: http.NoBody}, nil
+				}
+				_, err := teamdata.New(teamdata.Config{
+					BaseURL: "https://data.example.com", HTTP: &http.Client{Transport: network(answer)}, Retries: 2,
+					Retrying: func(err error, wait time.Duration) bool {
+						allowed++
+						return err != nil && wait > 0 && allowed <= test.allow
+					},
+				}).TestWebhook(t.Context(), "whe_1", test.key...)
+				if sent != test.sent || errors.Is(err, teamdata.ErrNoAnswer) != (test.status == 0) || errors.Is(err, lost) != (test.status == 0) {
+					t.Errorf("it was sent %d times and not %d: %v", sent, test.sent, err)
+				}
+			})
+		})
 	}
 }
 

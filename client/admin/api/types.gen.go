@@ -103,7 +103,7 @@ type APIKey struct {
 	// RevokedAt When it was revoked, in UTC; null if it was not.
 	RevokedAt *OptionalTime `json:"revokedAt"`
 
-	// Scopes What a key may do: `read` data, `write` test events. Neither includes the other.
+	// Scopes The scopes of a key: `read` data, `write` test events. Neither includes the other.
 	Scopes Scopes `json:"scopes"`
 
 	// State Whether it works: only an `active` one does. It is `suspended` while its creator is not an owner or administrator of the org.
@@ -382,7 +382,7 @@ type EndpointChange struct {
 	// Description What it is for, for people.
 	Description *string `json:"description,omitempty"`
 
-	// Events What it receives: built-in or registered event types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
+	// Events The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
 	Events *[]string `json:"events,omitempty"`
 
 	// URL Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form.
@@ -527,15 +527,15 @@ type Member struct {
 	UserID string `json:"userId"`
 }
 
-// MemberChange Fields that are left out stay; null clears `name` and `email`.
+// MemberChange Fields that are left out stay; null clears `name` and `email`. A member always has a role: null counts as left out.
 type MemberChange struct {
-	// Email One bare mail address, for mail about the org.
+	// Email One bare email address, for mail about the org.
 	Email *string `json:"email,omitempty"`
 
 	// Name The name, for people.
 	Name *string `json:"name,omitempty"`
 
-	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing; one that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. A member always has a role: null counts as left out.
+	// Role The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused.
 	Role *string `json:"role,omitempty"`
 }
 
@@ -583,13 +583,13 @@ type MemberPage struct {
 
 // MemberValues What a member is to be. `name` and `email` that are left out stay; null clears.
 type MemberValues struct {
-	// Email One bare mail address, for mail about the org.
+	// Email One bare email address, for mail about the org.
 	Email *string `json:"email,omitempty"`
 
 	// Name The name, for people.
 	Name *string `json:"name,omitempty"`
 
-	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing; one that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused.
+	// Role The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused.
 	Role string `json:"role"`
 }
 
@@ -598,13 +598,13 @@ type NewAPIKey struct {
 	// CreatedBy The id of an owner or administrator of the org. The key works while the user is one.
 	CreatedBy string `json:"createdBy"`
 
-	// ExpiresAt When it expires, such as `2027-01-01T00:00:00Z`; null for never.
+	// ExpiresAt When it expires, such as `2027-01-01T00:00:00Z`; never unless it is given.
 	ExpiresAt *string `json:"expiresAt,omitempty"`
 
 	// Name Its name, for people.
 	Name *string `json:"name,omitempty"`
 
-	// Scopes What a key may do: `read` data, `write` test events. Neither includes the other.
+	// Scopes The scopes of a key: `read` data, `write` test events. Neither includes the other.
 	Scopes Scopes `json:"scopes"`
 }
 
@@ -622,7 +622,7 @@ type NewAuditLogEntry struct {
 	// ActorID Who did it; null for no actor. Without it the actor is that of `Teamdata-Actor`.
 	ActorID *string `json:"actorId,omitempty"`
 
-	// TargetID The id of what it was done to; null when there is none.
+	// TargetID The id of what it was done to.
 	TargetID *string `json:"targetId,omitempty"`
 }
 
@@ -631,7 +631,7 @@ type NewEndpoint struct {
 	// Description What it is for, for people.
 	Description *string `json:"description,omitempty"`
 
-	// Events What it receives: built-in or registered event types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
+	// Events The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
 	Events []string `json:"events"`
 
 	// ID Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one.
@@ -676,13 +676,13 @@ type NewFile struct {
 
 // NewMember A member to add.
 type NewMember struct {
-	// Email One bare mail address, for mail about the org.
+	// Email One bare email address, for mail about the org.
 	Email *string `json:"email,omitempty"`
 
 	// Name The name, for people.
 	Name *string `json:"name,omitempty"`
 
-	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing; one that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused.
+	// Role The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused.
 	Role string `json:"role"`
 
 	// UserID The id of the user, of A-Z a-z 0-9 _ and -.
@@ -703,7 +703,7 @@ type NewMembers struct {
 
 // NewOperatorToken An operator token to create.
 type NewOperatorToken struct {
-	// ExpiresAt When it expires, such as `2027-01-01T00:00:00Z`; null for never.
+	// ExpiresAt When it expires, such as `2027-01-01T00:00:00Z`; never unless it is given.
 	ExpiresAt *string `json:"expiresAt,omitempty"`
 
 	// Name Its name, for people.
@@ -727,20 +727,20 @@ type NewPortalLink struct {
 	// Email The person's mail address, for the page; that of the member, unless it is given.
 	Email *string `json:"email,omitempty"`
 
-	// ExpiresInSeconds How long the link is valid, in seconds; an hour (3600) unless it is given.
+	// ExpiresInSeconds How long the link is valid, in seconds; at most an hour, which is also the default.
 	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty"`
 
 	// Name The person's name, for the page; that of the member, unless it is given.
 	Name *string `json:"name,omitempty"`
 
-	// Role What the person may do there. A `viewer` sees everything but secrets and changes nothing; an `admin` manages the org.
+	// Role The role: a `viewer` sees everything but secrets and changes nothing, an `admin` manages the org.
 	Role NewPortalLinkRole `json:"role"`
 
 	// UserID The id of the user, of A-Z a-z 0-9 _ and -. The user need not be a member of the org.
 	UserID string `json:"userId"`
 }
 
-// NewPortalLinkRole What the person may do there. A `viewer` sees everything but secrets and changes nothing; an `admin` manages the org.
+// NewPortalLinkRole The role: a `viewer` sees everything but secrets and changes nothing, an `admin` manages the org.
 type NewPortalLinkRole string
 
 // NewReplay Which deliveries to replay, those of a filter or those that are named.
@@ -757,10 +757,10 @@ type NewReplay struct {
 
 // NewSignInLink How long the link is valid, and whether it is mailed.
 type NewSignInLink struct {
-	// ExpiresInSeconds How long the link is valid, in seconds; a day (86400) unless it is given.
+	// ExpiresInSeconds How long the link is valid, in seconds; at most 7 days, and a day unless it is given.
 	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty"`
 
-	// Mail True to send the link to the address of the account, instead of showing it in the answer.
+	// Mail True to mail the link to the address of the account, instead of showing it.
 	Mail *bool `json:"mail,omitempty"`
 }
 
@@ -769,16 +769,16 @@ type NewSubscription struct {
 	// ID The id of the subscription, of A-Z a-z 0-9 _ and -.
 	ID *string `json:"id,omitempty"`
 
-	// Interval How often it is paid for.
+	// Interval How often it is paid for, such as `month`, `year` or `none`.
 	Interval *string `json:"interval,omitempty"`
 
 	// Plan The name of a plan: `free`, `team`, `business`, `selfHosted` or one that was added.
 	Plan *string `json:"plan,omitempty"`
 
-	// Product What is subscribed to.
+	// Product The product that is subscribed to.
 	Product *string `json:"product,omitempty"`
 
-	// Status Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none.
+	// Status Its status: `active`, `trialing` and `pastDue` grant the plan's features; any other grants none.
 	Status *string `json:"status,omitempty"`
 }
 
@@ -904,7 +904,7 @@ type Plan struct {
 
 // PlanChange What the plan includes.
 type PlanChange struct {
-	// Features All that the plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. The list may be empty.
+	// Features All features that the plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. The list may be empty.
 	Features []Feature `json:"features"`
 }
 
@@ -1088,7 +1088,7 @@ type Rotation struct {
 // Scope Something that a key may do. Neither includes the other.
 type Scope string
 
-// Scopes What a key may do: `read` data, `write` test events. Neither includes the other.
+// Scopes The scopes of a key: `read` data, `write` test events. Neither includes the other.
 type Scopes = []Scope
 
 // Secret The secrets that sign an endpoint's deliveries now.
@@ -1189,16 +1189,16 @@ type SubscriptionChange struct {
 	// ID The id of the subscription, of A-Z a-z 0-9 _ and -.
 	ID *string `json:"id,omitempty"`
 
-	// Interval How often it is paid for.
+	// Interval How often it is paid for, such as `month`, `year` or `none`.
 	Interval *string `json:"interval,omitempty"`
 
 	// Plan The name of a plan: `free`, `team`, `business`, `selfHosted` or one that was added.
 	Plan *string `json:"plan,omitempty"`
 
-	// Product What is subscribed to.
+	// Product The product that is subscribed to.
 	Product *string `json:"product,omitempty"`
 
-	// Status Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none.
+	// Status Its status: `active`, `trialing` and `pastDue` grant the plan's features; any other grants none.
 	Status *string `json:"status,omitempty"`
 }
 
