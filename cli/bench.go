@@ -31,10 +31,11 @@ choose another with --dir. Run it while the machine has nothing else to do.`,
   teamdata bench --only sync,accept,deliver --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
+				var rows [][]string
 				for _, m := range bench.Measurements() {
-					fmt.Fprintf(cmd.OutOrStdout(), "%-15s  %s\n", m.Name, m.What)
+					rows = append(rows, []string{m.Name, m.What})
 				}
-				return nil
+				return (&terminal.Table{To: cmd.OutOrStdout()}).Print(rows...)
 			}
 			line := terminal.StartProgress(os.Stderr, "measuring")
 			c.Version, c.Progress = cmd.Root().Version, line.Describe

@@ -12,6 +12,7 @@ import (
 	"teamdata/admin/socket"
 	"teamdata/app"
 	"teamdata/cli/operator"
+	teamdata "teamdata/client"
 	"teamdata/internal/hint"
 	"teamdata/internal/httpclient"
 	"teamdata/internal/netguard"
@@ -33,7 +34,7 @@ func (c connector) connect(ctx context.Context, t operator.Target) (operator.Con
 	case err != nil:
 		return operator.Connection{}, err
 	case client != nil:
-		return connection(client, socket.Base), nil
+		return connection(overSocket(client)), nil
 	}
 	file, err := c.open(ctx, t)
 	if !errors.Is(err, app.ErrInUse) {
@@ -41,7 +42,7 @@ func (c connector) connect(ctx context.Context, t operator.Target) (operator.Con
 	}
 	// A server may have started in between.
 	if client, _ := socket.Client(ctx, path); client != nil {
-		return connection(client, socket.Base), nil
+		return connection(overSocket(client)), nil
 	}
 	return file, hint.With(err, "if it is a server, name its socket with --socket: no server listens on "+path)
 }
@@ -56,7 +57,7 @@ func (c connector) open(ctx context.Context, t operator.Target) (operator.Connec
 	if err != nil {
 		return operator.Connection{}, err
 	}
-	return operator.Connection{Client: client, Base: socket.Base, Close: end}, nil
+	return operator.Connection{Config: overSocket(client), Close: end}, nil
 }
 
 // connectServer connects to a server elsewhere, with an operator token.
@@ -73,13 +74,16 @@ func connectServer(t operator.Target) (c operator.Connection, err error) {
 	if err != nil {
 		return c, err
 	}
-	client := httpclient.New(roots)
-	client.Transport = bearer{client.Transport, token}
-	return connection(client, base), nil
+	return connection(teamdata.Config{HTTP: httpclient.New(roots), BaseURL: base, Key: token}), nil
 }
 
-func connection(client *http.Client, base string) operator.Connection {
-	return operator.Connection{Client: client, Base: base, Close: func() error { client.CloseIdleConnections(); return nil }}
+func connection(c teamdata.Config) operator.Connection {
+	return operator.Connection{Config: c, Close: func() error { c.HTTP.CloseIdleConnections(); return nil }}
+}
+
+// overSocket is a connection without a token.
+func overSocket(client *http.Client) teamdata.Config {
+	return teamdata.Config{HTTP: client, BaseURL: socket.Base}
 }
 
 // serverURL returns the URL without a trailing slash. A token may only be sent
@@ -111,16 +115,4 @@ func operatorToken(file string) (string, error) {
 			"create one on the server's machine with: teamdata operator-token create --name NAME")
 	}
 	return token, nil
-}
-
-// bearer sends a token with each request.
-type bearer struct {
-	http.RoundTripper
-	token string
-}
-
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+b.token)
-	return b.RoundTripper.RoundTrip(r)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 )
@@ -57,8 +58,8 @@ func (e *Error) Error() string {
 	return text
 }
 
-// errorOf reads the body of an answer that is not a success.
-func errorOf(response *http.Response) *Error {
+// errorOf reads an answer that is not a success, from a URL.
+func errorOf(response *http.Response, from *url.URL) *Error {
 	e := &Error{Status: response.StatusCode, Header: response.Header, RequestID: response.Header.Get("X-Request-Id")}
 	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.RetryAfter = time.Duration(seconds) * time.Second
@@ -73,7 +74,7 @@ func errorOf(response *http.Response) *Error {
 	}
 	e.Code, e.Message, e.Field = body.Error.Code, body.Error.Message, body.Error.Field
 	e.RequestID = cmp.Or(body.Error.RequestID, e.RequestID)
-	if docs, err := response.Request.URL.Parse(body.Error.Docs); err == nil && body.Error.Docs != "" {
+	if docs, err := from.Parse(body.Error.Docs); err == nil && body.Error.Docs != "" {
 		e.Docs = docs.String()
 	}
 	return e

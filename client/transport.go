@@ -318,7 +318,7 @@ func (t *Transport) open(ctx context.Context, c *call) (*http.Response, error) {
 	}
 	if response.StatusCode >= 300 {
 		defer response.Body.Close()
-		return nil, errorOf(response)
+		return nil, errorOf(response, request.URL)
 	}
 	return response, nil
 }

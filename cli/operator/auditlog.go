@@ -15,16 +15,24 @@ import (
 )
 
 func auditCommand(e *env) *cobra.Command {
-	r := newOrgResource(e, "audit", "Read and extend an org's audit log", idList{})
-	r.add(action{
+	r := newOrgResource(e, "audit", "Read and extend an org's audit log")
+	var ofServer bool
+	list := action{
 		use: "list", short: "List the audit log, oldest first",
 		example: "audit list\naudit list --json\naudit list --operator",
-		route:   "GET /orgs/{org}/audit-log", operator: "operator",
+		op:      listAuditLog,
 		columns: columns{"ENTRY", "id", "WHEN", "createdAt", "ACTOR", "actorId", "ACTION", "action", "TARGET", "targetId"},
 		none:    "no audit entries yet",
-	}).Flags().Bool("operator", false, "list what was done to the server: orgs, plans, event types and operator tokens")
+	}
+	list.do = func(s *session) error {
+		if ofServer {
+			list.op = listOperatorLog
+		}
+		return s.list(&list)
+	}
+	r.add(list).Flags().BoolVar(&ofServer, "operator", false, "list what was done to the server: orgs, plans, event types and operator tokens")
 	var file string
-	add := &action{
+	add := action{
 		use: "add", short: "Add audit entries",
 		long: `Add adds one entry, or with --file all entries of a file. The file has one JSON
 object a line, with action and, where they apply, actorId and targetId; --actor
@@ -35,17 +43,16 @@ With --idempotency-key KEY the batches have the keys KEY-1, KEY-2 and so on: if
 the command is interrupted and run again with the same file, no entry is added
 twice.`,
 		example: "audit add --action invoice.paid --target-id inv_1 --actor usr_ada\naudit add --file entries.jsonl --idempotency-key july\naudit add --file - < entries.jsonl",
-		route:   "POST /orgs/{org}/audit-log",
+		op:      addAuditEntry.only("action", "targetId"),
 	}
 	add.do = func(s *session) error {
 		if file != "" {
 			return s.upload(file)
 		}
-		return s.ask(add, given(s.cmd.Flags(), "action", "target-id"))
+		return s.ask(&add, add.op.given(s.cmd.Flags()))
 	}
-	cmd := r.add(*add)
-	cmd.Flags().String("action", "", "what was done, such as invoice.paid")
-	cmd.Flags().String("target-id", "", "the `id` of what it was done to")
+	cmd := r.add(add)
+	add.op.bind(cmd.Flags())
 	cmd.Flags().StringVar(&file, "file", "", "a `file` with an entry a line; - is the standard input")
 	cmd.MarkFlagsOneRequired("action", "file")
 	cmd.MarkFlagsMutuallyExclusive("action", "file")
@@ -136,7 +143,7 @@ func (u *upload) send() error {
 		return nil
 	}
 	var answered struct{ IDs []string }
-	a, err := u.batches.send("POST /orgs/{org}/audit-log/batch", object{"entries": u.entries}, &answered)
+	answer, err := u.batches.send(addAuditEntries, object{"entries": u.entries}, &answered)
 	if err != nil {
 		return placed(err, u.place)
 	}
@@ -145,7 +152,7 @@ func (u *upload) send() error {
 	u.Describe(terminal.Count(u.added, "entry"))
 	switch {
 	case u.json:
-		return u.out.json(a.body)
+		return u.out.text(string(answer))
 	case u.quiet:
 		return u.out.ids(answered.IDs)
 	}

@@ -1,13 +1,13 @@
 package operator
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 
 	"teamdata/internal/hint"
-	"teamdata/store"
 )
 
 // maxBatch is the maximum length of a batch's list.
@@ -23,12 +23,12 @@ type batches struct {
 func (s *session) batches() batches { return batches{session: s, key: s.idempotencyKey} }
 
 // send sends the next batch, and reads the JSON of its answer.
-func (b *batches) send(route string, body object, to any) (answer, error) {
+func (b *batches) send(o operation, body object, to any) (json.RawMessage, error) {
 	b.sent++
 	if b.key != "" {
 		b.idempotencyKey = fmt.Sprintf("%s-%d", b.key, b.sent)
 	}
-	return b.read(route, body, to)
+	return b.read(o, body, to)
 }
 
 var batchPlace = regexp.MustCompile(`^\w+\[(\d+)\](?:\.(\w+)\b)?`)
@@ -36,11 +36,8 @@ var batchPlace = regexp.MustCompile(`^\w+\[(\d+)\](?:\.(\w+)\b)?`)
 // placed names, in an error about one place of a batch, where that is in the file.
 // in gets the place, and the field that is wrong, if it is one.
 func placed(err error, in func(place int, field string) string) error {
-	e, ok := errors.AsType[*store.Error](err)
-	if !ok {
-		return err
-	}
-	found := batchPlace.FindStringSubmatch(e.Message)
+	text, advice := hint.Split(err)
+	found := batchPlace.FindStringSubmatch(text)
 	if found == nil {
 		return err
 	}
@@ -48,9 +45,9 @@ func placed(err error, in func(place int, field string) string) error {
 	if numberErr != nil || place >= maxBatch {
 		return err
 	}
-	err = errors.New(in(place, found[2]) + e.Message[len(found[0]):])
-	if e.Advice == "" {
+	err = errors.New(in(place, found[2]) + text[len(found[0]):])
+	if advice == "" {
 		return err
 	}
-	return hint.With(err, e.Advice)
+	return hint.With(err, advice)
 }

@@ -6,17 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	teamdata "teamdata/client"
 	"teamdata/internal/hint"
-	"teamdata/store"
 )
 
 func clockCommand(e *env) *cobra.Command {
-	r := newResource(e, "clock", "Show and advance the clock of a server for tests", idList{})
-	r.add(action{
-		use: "show", short: "Show what the clock reads",
-		example: "clock show\nclock show --quiet",
-		route:   "GET /clock", shows: "now",
-	}.forTests())
+	r := newResource(e, "clock", "Show and advance the clock of a server for tests")
+	r.add(action{use: "show", short: "Show what the clock reads", example: "clock show\nclock show --quiet", op: readClock, shows: "now"}.forTests())
 	r.add(action{
 		use: "advance TIME", short: "Move the clock forward, and send what becomes due",
 		long: `Advance moves the clock of a server that was started with --test-clock forward:
@@ -25,7 +21,7 @@ another as if the time had passed. It ends once everything that became due has b
 sent; with 0s, which moves nothing, once everything that is due now has been sent.`,
 		example: "clock advance 14h\nclock advance 1h30m\nclock advance 0s",
 		args:    oneTime,
-		route:   "POST /clock", shows: "now",
+		op:      advanceClock.only(), shows: "now",
 		addTo: func(s *session, body object) error {
 			body["advanceSeconds"], _ = wholeSeconds(s.args[0])
 			return nil
@@ -38,8 +34,8 @@ sent; with 0s, which moves nothing, once everything that is due now has been sen
 // other has that of the machine.
 func (s *session) now() (time.Time, error) {
 	var clock struct{ Now time.Time }
-	_, err := s.read("GET /clock", nil, &clock)
-	if store.IsNotFound(err) {
+	_, err := s.read(readClock, nil, &clock)
+	if refusedWith(err, teamdata.CodeNotFound) {
 		return time.Now(), nil
 	}
 	return clock.Now, err
@@ -63,17 +59,15 @@ func wholeSeconds(text string) (seconds int64, ok bool) {
 }
 
 func resetCommand(e *env) *cobra.Command {
-	cmd := e.command(new(action{
+	return e.single(action{
 		use: "reset", short: "Delete the data of a server for tests, and read its seed again",
 		long: `Reset deletes all data of a server that was started with --test-clock, and then
 reads its --seed again. Its clock stays where it is.`,
 		example: "reset --yes",
-		route:   "POST /reset", shows: "now",
+		op:      resetData, shows: "now",
 		confirm: "This deletes all data of the server",
 		done:    "the data is what it was at the start",
-	}.forTests()), idList{})
-	e.bind(cmd.Flags())
-	return cmd
+	}.forTests(), idList{})
 }
 
 // forTests is the action with an error of its own for a server that is not for tests,
@@ -82,7 +76,7 @@ func (a action) forTests() action {
 	plain := a
 	a.do = func(s *session) error {
 		err := plain.run(s)
-		if store.IsNotFound(err) {
+		if refusedWith(err, teamdata.CodeNotFound) {
 			return hint.New("the server is not for tests: it has no clock of its own", "start it with: teamdata serve --test-clock")
 		}
 		return err

@@ -9,21 +9,19 @@ import (
 )
 
 func eventTypeCommand(e *env) *cobra.Command {
-	r := newResource(e, "event-type", "Manage the types of events", idList{"/event-types", "name"})
+	r := newResource(e, "event-type", "Manage the types of events")
 	r.add(action{
-		use: "list", short: "List the event types",
+		use:     "list",
 		example: "event-type list",
-		route:   "GET /event-types",
+		op:      listEventTypes,
 		columns: columns{"TYPE", "name", "BUILT IN", "builtIn", "DESCRIPTION", "description"},
 		none:    "no event types",
 	})
 	put := func(a action, isNew bool) {
 		var schemaFile string
-		a.route, a.fields, a.shows = "PUT /event-types/{id}", []string{"description"}, "name"
+		a.op, a.shows = putEventType, "name"
 		a.addTo = func(s *session, body object) error { return s.eventType(r, isNew, schemaFile, body) }
-		f := r.add(a).Flags()
-		f.String("description", "", "a `text`, for people")
-		f.StringVar(&schemaFile, "schema-file", "", "a `file` with the JSON Schema that the data of each event has to match; - is the standard input")
+		r.add(a).Flags().StringVar(&schemaFile, "schema-file", "", "a `file` with the JSON Schema that the data of each event has to match; - is the standard input")
 	}
 	put(action{
 		use: "create TYPE", short: "Create an event type",
@@ -38,7 +36,7 @@ func eventTypeCommand(e *env) *cobra.Command {
 		use: "delete TYPE", short: "Delete an event type that no endpoint needs",
 		long:    "Delete deletes an event type, unless an endpoint selects it by its name, or as the last\ntype of a group such as 'invoice.*'.",
 		example: "event-type delete invoice.paid --yes",
-		route:   "DELETE /event-types/{id}",
+		op:      deleteEventType,
 		confirm: "This deletes the event type {id}",
 		done:    "event type {id} is deleted",
 	})
@@ -66,11 +64,11 @@ func (s *session) eventType(r *resource, isNew bool, schemaFile string, body obj
 // API puts by name whether they are new or not. A new record must not exist yet, and
 // any other must.
 func (s *session) named(r *resource, isNew bool) (found map[string]json.RawMessage, err error) {
-	_, err = s.eachPage("GET "+r.ids.path, nil, func(items []json.RawMessage) error {
+	_, err = s.eachPage(r.ids.operation, nil, 0, func(items []json.RawMessage) error {
 		for _, item := range items {
 			var fields map[string]json.RawMessage
-			if err := json.Unmarshal(item, &fields); err != nil {
-				return errForm(err)
+			if json.Unmarshal(item, &fields) != nil {
+				return errForm
 			}
 			if textOf(fields[r.ids.field]) == s.args[0] {
 				found = fields

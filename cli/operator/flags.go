@@ -6,48 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"teamdata/internal/canonical"
 	"teamdata/internal/hint"
 )
-
-// given are the flags that were set, of some names, as fields of a request's
-// body: --created-by is createdBy.
-func given(f *pflag.FlagSet, names ...string) object {
-	body := object{}
-	for _, name := range names {
-		if flag := f.Lookup(name); flag.Changed {
-			body[camel(name)] = valueOf(flag.Value)
-		}
-	}
-	return body
-}
-
-func valueOf(v pflag.Value) any {
-	if list, ok := v.(pflag.SliceValue); ok {
-		return list.GetSlice()
-	}
-	if t, ok := v.(*timeFlag); ok && t.fromNow != nil {
-		return *t.fromNow
-	}
-	if strings.HasPrefix(v.Type(), "int") {
-		return json.Number(v.String())
-	}
-	return v.String()
-}
-
-func camel(name string) string {
-	first, rest, more := strings.Cut(name, "-")
-	if !more || rest == "" {
-		return name
-	}
-	return first + strings.ToUpper(rest[:1]) + camel(rest[1:])
-}
 
 // timeFlag is a flag with a time: a date, a time as RFC 3339 has it, or how long
 // from now it is, forward or back.
@@ -98,10 +63,6 @@ func (t *timeFlag) String() string { return t.text }
 
 // Type is how the help names the value.
 func (t *timeFlag) Type() string { return "time" }
-
-func bindExpiry(f *pflag.FlagSet) {
-	f.Var(&timeFlag{sign: 1}, "expires-at", "when it expires, such as 2027-01-01 or 720h from now; default: never")
-}
 
 // maxInput is more than the API takes: it refuses whatever is longer.
 const maxInput = 8<<20 + 1

@@ -2,9 +2,11 @@ package operator
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -34,17 +36,54 @@ func TestTimeFlag(t *testing.T) {
 
 // The flags that were set are fields of the body, each with its type.
 func TestGiven(t *testing.T) {
+	o := operation{flags: []flag{
+		{"contentType", "content-type", text, true, ""}, {"name", "name", text, false, ""}, {"leftOut", "left-out", text, false, ""},
+		{"size", "size", number, false, ""}, {"scopes", "scopes", texts, false, ""}, {"none", "none", texts, false, ""},
+		{"mail", "mail", truth, false, ""}, {"expiresInSeconds", "expires-in", duration, false, ""}, {"since", "since", pastTime, false, ""},
+	}}
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	f.String("content-type", "", "")
-	f.String("name", "", "")
-	f.String("left-out", "default", "")
-	f.Int64("size", 0, "")
-	f.StringSlice("scopes", nil, "")
-	if err := f.Parse([]string{"--content-type", "text/plain", "--name", "", "--size", "12", "--scopes", "read,write"}); err != nil {
+	o.bind(f)
+	if err := f.Parse([]string{"--content-type", "text/plain", "--name", "", "--size", "12", "--scopes", "read,write", "--none", "", "--mail", "--expires-in", "1h", "--since", "2027-01-02"}); err != nil {
 		t.Fatal(err)
 	}
-	body, err := json.Marshal(given(f, "content-type", "name", "left-out", "size", "scopes"))
-	if want := `{"contentType":"text/plain","name":"","scopes":["read","write"],"size":12}`; err != nil || string(body) != want {
-		t.Errorf("got %s, %v", body, err)
+	for o, want := range map[*operation]string{
+		&o:                                  `{"contentType":"text/plain","expiresInSeconds":3600,"mail":true,"name":"","none":[],"scopes":["read","write"],"since":"2027-01-02T00:00:00.000Z","size":12}`,
+		new(o.only("name", "size")):         `{"name":"","size":12}`,
+		new(o.only("size").without("size")): `{}`,
+		new(o.without("size").only("mail")): `{"mail":true}`,
+		new(operation{flags: o.flags[3:4]}): `{"size":12}`,
+	} {
+		if body, err := json.Marshal(o.given(f)); err != nil || string(body) != want {
+			t.Errorf("got %s, not %s, %v", body, want, err)
+		}
+	}
+}
+
+// What a command says of its flags is for people at a command line: it knows no null, no
+// Markdown and no seconds.
+func TestUsageOfGeneratedFlags(t *testing.T) {
+	checked := 0
+	var check func(*cobra.Command)
+	check = func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			checked++
+			for _, word := range []string{"null", "Idempotency-Key", "seconds", ". ."} {
+				if strings.Contains(f.Usage, word) {
+					t.Errorf("%s --%s: the help says %q: %s", cmd.CommandPath(), f.Name, word, f.Usage)
+				}
+			}
+			if n := strings.Count(f.Usage, "`"); f.Usage == "" || n != 0 && n != 2 || strings.HasSuffix(f.Usage, ".") {
+				t.Errorf("%s --%s has the help %q", cmd.CommandPath(), f.Name, f.Usage)
+			}
+		})
+		for _, below := range cmd.Commands() {
+			check(below)
+		}
+	}
+	for _, cmd := range Commands(Config{}) {
+		check(cmd)
+	}
+	if checked < 100 {
+		t.Errorf("only %d flags were checked", checked)
 	}
 }

@@ -3,8 +3,10 @@ package operator
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -12,25 +14,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	teamdata "teamdata/client"
 	"teamdata/internal/hint"
-	"teamdata/store"
 )
 
-const instructionsPath = "/orgs/{org}/instructions"
-
 func instructionsCommand(e *env) *cobra.Command {
-	r := newOrgResource(e, "instructions", "Manage the instructions of an org's assistant", idList{})
+	r := newOrgResource(e, "instructions", "Manage the instructions of an org's assistant")
 	r.add(action{
 		use: "show", short: "Print the instructions",
 		example: "instructions show --org org_acme\ninstructions show > instructions.txt",
-		route:   "GET " + instructionsPath,
 		do: func(s *session) error {
-			a, text, err := s.instructions()
+			answer, text, _, err := s.instructions()
 			switch {
 			case err != nil:
 				return err
 			case s.json:
-				return s.out.json(a.body)
+				return s.out.text(string(answer))
 			case text == "":
 				s.note("no instructions yet; set them with: teamdata instructions update TEXT")
 				return nil
@@ -45,13 +44,12 @@ func instructionsCommand(e *env) *cobra.Command {
 and stores what you save. If somebody else changes them meanwhile, theirs stay,
 and your text is kept in a file.`,
 		example: "instructions edit --org org_acme",
-		route:   "PUT " + instructionsPath,
 		do:      (*session).edit,
 	})
 	r.add(action{
 		use: "delete", short: "Delete the instructions",
 		example: "instructions delete --yes",
-		route:   "DELETE " + instructionsPath,
+		op:      clearInstructions,
 		confirm: "This deletes the instructions",
 		done:    "instructions are deleted",
 	})
@@ -64,7 +62,6 @@ func instructionsUpdate(r *resource) {
 		use: "update TEXT | --file FILE", short: "Replace the instructions", args: cobra.MaximumNArgs(1),
 		long:    "Update replaces the instructions with a text, or with that of a file, as it is.\nEndpoints that select the event assistant.instructionsChanged receive it.",
 		example: "instructions update 'Answer in English.'\ninstructions update --file instructions.txt\ninstructions update --file - < instructions.txt",
-		route:   "PUT " + instructionsPath,
 		do: func(s *session) error {
 			if file == "" {
 				return s.setInstructions(s.args[0])
@@ -85,21 +82,22 @@ func instructionsUpdate(r *resource) {
 	}
 }
 
-// instructions are the org's, empty when there are none.
-func (s *session) instructions() (a answer, text string, err error) {
+// instructions are the org's, empty when there are none, with the tag of their state.
+func (s *session) instructions() (answer json.RawMessage, text, tag string, err error) {
 	var body struct{ Instructions string }
-	a, err = s.read("GET "+instructionsPath, nil, &body)
-	return a, body.Instructions, err
+	var header http.Header
+	answer, err = s.read(readInstructions, nil, &body, teamdata.ResponseHeader(&header))
+	return answer, body.Instructions, header.Get("ETag"), err
 }
 
 // setInstructions replaces the instructions.
-func (s *session) setInstructions(text string) error {
-	a, err := s.do("PUT "+instructionsPath, object{"instructions": text})
+func (s *session) setInstructions(text string, options ...teamdata.Option) error {
+	answer, err := s.request(putInstructions, object{"instructions": text}, options...)
 	if err != nil {
 		return err
 	}
 	if s.json {
-		return s.out.json(a.body)
+		return s.out.text(string(answer))
 	}
 	return s.said("instructions are updated")
 }
@@ -108,7 +106,7 @@ func (s *session) setInstructions(text string) error {
 // until it is saved.
 func (s *session) edit() error {
 	s.cmd.SetContext(context.WithoutCancel(s.cmd.Context())) // Ctrl-C is the editor's
-	a, text, err := s.instructions()
+	_, text, tag, err := s.instructions()
 	if err != nil {
 		return err
 	}
@@ -119,7 +117,7 @@ func (s *session) edit() error {
 	if err := s.disconnect(); err != nil { // people take their time
 		return err
 	}
-	if err := s.saveEdited(file, text, a.header.Get("ETag")); err != nil {
+	if err := s.saveEdited(file, text, tag); err != nil {
 		return hint.With(err, "your text is in "+file)
 	}
 	return os.Remove(file)
@@ -141,9 +139,8 @@ func (s *session) saveEdited(file, text, tag string) error {
 	if err := s.connect(); err != nil {
 		return err
 	}
-	s.ifMatch = tag
-	err = s.setInstructions(edited)
-	if e, ok := errors.AsType[*store.Error](err); ok && e.Code == store.CodePreconditionFailed {
+	err = s.setInstructions(edited, teamdata.SetHeader("If-Match", tag))
+	if refusedWith(err, teamdata.CodePreconditionFailed) {
 		return hint.New("somebody else changed the instructions meanwhile, and theirs stay", "see them with: teamdata instructions show")
 	}
 	return err

@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"net/url"
 	"strings"
 
+	teamdata "teamdata/client"
 	"teamdata/internal/terminal"
 )
 
@@ -19,8 +18,8 @@ type columns []string
 func (c columns) rows(items []json.RawMessage) (rows [][]string, err error) {
 	for _, item := range items {
 		var r record
-		if err := json.Unmarshal(item, &r); err != nil {
-			return nil, errForm(err)
+		if json.Unmarshal(item, &r) != nil {
+			return nil, errForm
 		}
 		var row []string
 		for i := 1; i < len(c); i += 2 {
@@ -47,97 +46,94 @@ func (c columns) printer(o output) func([]json.RawMessage) error {
 }
 
 // list prints all pages of a list, or up to --limit records.
-func (s *session) list(a *action, query url.Values) error {
-	if s.json {
-		return s.listJSON(a, query)
-	}
-	print := a.columns.printer(s.out)
-	if s.quiet {
+func (s *session) list(a *action) error {
+	print, end := a.columns.printer(s.out), func() error { return nil }
+	switch {
+	case s.json:
+		print, end = s.jsonPrinter()
+	case s.quiet:
 		print = func(items []json.RawMessage) error {
 			ids, err := fieldOf(items, a.columns[1])
 			return errors.Join(err, s.out.ids(ids))
 		}
 	}
-	n, err := s.eachPage(a.route, query, print)
-	if err == nil && n == 0 {
+	filter := a.op.given(s.cmd.Flags())
+	if err := s.resolveTimes(filter); err != nil {
+		return err
+	}
+	n, err := s.eachPage(a.op, filter, s.limit, print)
+	if err == nil && n == 0 && !s.json {
 		s.note("%s", fill(a.none, s.args))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return end()
 }
 
-// listJSON prints all pages as one JSON array, an item a line.
-func (s *session) listJSON(a *action, query url.Values) error {
+// jsonPrinter prints records as one JSON array, an item a line.
+func (s *session) jsonPrinter() (print func([]json.RawMessage) error, end func() error) {
 	before := "["
-	_, err := s.eachPage(a.route, query, func(items []json.RawMessage) error {
+	print = func(items []json.RawMessage) error {
 		var b strings.Builder
 		for _, item := range items {
-			b.WriteString(before)
-			b.WriteString("\n")
+			b.WriteString(before + "\n")
 			b.Write(item)
 			before = ","
 		}
 		return s.out.part(b.String())
-	})
-	if err != nil {
-		return err
 	}
-	if before == "[" {
-		return s.out.line("[]")
+	return print, func() error {
+		if before == "[" {
+			return s.out.line("[]")
+		}
+		return s.out.line("\n]")
 	}
-	return s.out.line("\n]")
 }
 
 // maxPage is how many records a page may have.
 const maxPage = 100
 
-// eachPage calls fn with the records of each page that has some, and returns
-// how many there were.
-func (s *session) eachPage(route string, query url.Values, fn func(items []json.RawMessage) error) (n int, err error) {
-	for after := ""; ; {
-		size := maxPage
-		if s.limit > 0 {
-			size = min(size, s.limit-n)
-		}
-		page, err := s.page(route, query, after, size)
+// eachPage calls fn with the records of each page that has some, up to a limit of records
+// unless that is 0, and returns how many there were.
+func (s *session) eachPage(o operation, filter object, limit int, fn func(items []json.RawMessage) error) (n int, err error) {
+	path, err := s.pathTo(o)
+	if err != nil {
+		return 0, err
+	}
+	list := teamdata.NewList[json.RawMessage](s.transport, path)
+	for name, value := range filter {
+		list = list.With(name, fmt.Sprint(value))
+	}
+	if limit > 0 {
+		list = list.Limit(min(limit, maxPage))
+	}
+	for page, err := range list.Pages(s.cmd.Context()) {
 		if err != nil {
+			return n, s.explain(o, err)
+		}
+		items := page.Data
+		if limit > 0 {
+			items = items[:min(len(items), limit-n)]
+		}
+		if n += len(items); len(items) > 0 {
+			err = fn(items)
+		}
+		if err != nil || limit > 0 && n == limit {
 			return n, err
 		}
-		if len(page.Data) > 0 {
-			if err := fn(page.Data); err != nil {
-				return n, err
-			}
-		}
-		n += len(page.Data)
-		if !page.HasMore || page.Next == nil || n == s.limit {
-			return n, nil
-		}
-		after = *page.Next
 	}
+	return n, nil
 }
 
-type page struct {
-	Data    []json.RawMessage
-	Next    *string
-	HasMore bool
-}
-
-func (s *session) page(route string, query url.Values, after string, size int) (p page, err error) {
-	q := url.Values{"limit": {fmt.Sprint(size)}}
-	maps.Copy(q, query)
-	if after != "" {
-		q.Set("after", after)
-	}
-	_, err = s.read(route+"?"+q.Encode(), nil, &p)
-	return p, err
-}
-
-// names are a field of the records on the first page of a list.
-func (s *session) names(route, field string, most int) (names []string, err error) {
-	p, err := s.page(route, nil, "", most)
-	if err != nil {
-		return nil, err
-	}
-	return fieldOf(p.Data, field)
+// names are the ids of a list, up to a limit.
+func (s *session) names(of idList, limit int) (names []string, err error) {
+	_, err = s.eachPage(of.operation, nil, limit, func(items []json.RawMessage) error {
+		ids, err := fieldOf(items, of.field)
+		names = append(names, ids...)
+		return err
+	})
+	return names, err
 }
 
 // fieldOf are the texts of a field of some records.

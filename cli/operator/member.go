@@ -1,39 +1,30 @@
 package operator
 
 import (
+	"encoding/json"
+
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"teamdata/internal/terminal"
 	"teamdata/store"
 )
 
 func memberCommand(e *env) *cobra.Command {
-	r := newOrgResource(e, "member", "Manage the members of an org", idList{"/orgs/{org}/members", "userId"})
-	f := r.add(action{
-		use: "add USER --role ROLE", short: "Add a member",
+	r := newOrgResource(e, "member", "Manage the members of an org")
+	r.add(action{
+		use:     "add USER --role ROLE",
 		long:    "Add adds a user to an org. Endpoints that select the event member.added receive\nit.",
 		example: "member add usr_ada --role owner --name Ada --email ada@acme.example",
-		route:   "POST /orgs/{org}/members", fields: memberFlags,
-		addTo: func(s *session, body object) error {
-			body["userId"] = s.args[0]
-			return nil
-		},
-	}).Flags()
-	bindMember(f)
-	require(f, "role")
+		op:      addMember, argument: "userId",
+	})
 	r.add(action{
 		use: "list", short: "List the members, oldest first",
 		example: "member list\nmember list --json",
-		route:   "GET /orgs/{org}/members",
+		op:      listMembers,
 		columns: columns{"USER", "userId", "ROLE", "role", "NAME", "name", "EMAIL", "email", "SINCE", "createdAt"},
 		none:    "no members yet; add one with: teamdata member add USER --role owner",
 	})
-	r.add(action{
-		use: "show USER", short: "Show a member",
-		example: "member show usr_ada",
-		route:   "GET /orgs/{org}/members/{id}",
-	})
+	r.add(action{use: "show USER", short: "Show a member", example: "member show usr_ada", op: readMember})
 	update := r.add(action{
 		use: "update USER", short: "Update a member's role, name or address",
 		long: `Update changes the fields that are given and leaves the others as they are; an
@@ -41,26 +32,17 @@ empty name or address is cleared. An org keeps at least one owner. API keys that
 the user created are suspended while the role is not owner or admin. Endpoints that
 select the event member.changed receive what has changed.`,
 		example: "member update usr_bob --role admin\nmember update usr_bob --role member --yes\nmember update usr_bob --email ''",
-		route:   "PATCH /orgs/{org}/members/{id}", fields: memberFlags, asks: (*session).keysToSuspend,
-		addTo: func(_ *session, body object) error {
-			for name, value := range body {
-				if value == "" && name != "role" {
-					body[name] = nil
-				}
-			}
-			return nil
-		},
+		op:      updateMember, asks: (*session).keysToSuspend,
 	})
-	bindMember(update.Flags())
-	update.MarkFlagsOneRequired(memberFlags...)
+	update.MarkFlagsOneRequired(updateMember.names()...)
 	memberImportCommand(r)
 	r.add(action{
-		use: "remove USER", short: "Remove a member",
+		use: "remove USER",
 		long: `Remove removes a user from an org, and revokes the API keys that the user created.
 Endpoints that select the event member.removed receive it.`,
 		example: "member remove usr_bob\nmember remove usr_bob --yes --actor usr_ada",
-		route:   "DELETE /orgs/{org}/members/{id}",
-		asks:    (*session).keysToRevoke, do: (*session).removeMember,
+		op:      removeMember,
+		asks:    (*session).keysToRevoke, print: (*session).showRemoved,
 	})
 	return r.Command
 }
@@ -72,7 +54,7 @@ func (s *session) keysOf() (active, suspended int, err error) {
 	var m struct {
 		APIKeys struct{ Active, Suspended int }
 	}
-	_, err = s.read("GET /orgs/{org}/members/{id}", nil, &m)
+	_, err = s.read(readMember, nil, &m)
 	return m.APIKeys.Active, m.APIKeys.Suspended, err
 }
 
@@ -102,22 +84,13 @@ func andRevokes(verb string, keys int) string {
 	return verb + terminal.Count(keys, "API key") + createdKeys
 }
 
-func (s *session) removeMember() error {
+func (s *session) showRemoved(answer json.RawMessage) error {
 	var removed struct{ RevokedKeys int }
-	a, err := s.read("DELETE /orgs/{org}/members/{id}", nil, &removed)
-	if err != nil {
-		return err
+	if json.Unmarshal(answer, &removed) != nil {
+		return errForm
 	}
 	if s.json {
-		return s.out.json(a.body)
+		return s.out.text(string(answer))
 	}
 	return s.said("member %s is removed%s", s.args[0], andRevokes(", which revoked ", removed.RevokedKeys))
-}
-
-var memberFlags = []string{"role", "name", "email"}
-
-func bindMember(f *pflag.FlagSet) {
-	f.String("role", "", "the `role`: owner, admin, member, or another of yours, which manages nothing")
-	f.String("name", "", "the `name`, for people")
-	f.String("email", "", "the `address` that the org's mail is sent to")
 }

@@ -3,7 +3,6 @@ package operator
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -33,20 +32,14 @@ type people struct {
 	columns [4]int // where each of memberColumns is, from 0; -1: it is not there
 	members int
 	owners  int
-	wrong   []lineError // the first ones, in the order of their lines
-	errors  int         // all of them
+	wrong   []error // the first ones
+	errors  int     // all of them
 }
 
 // person is a line of the file, with a value for each of memberColumns.
 type person struct {
 	line   int
 	values [4]string
-}
-
-// lineError is what is wrong with a line.
-type lineError struct {
-	line int
-	err  error
 }
 
 // fields are a person as the API takes it: without the columns that are not there.
@@ -71,25 +64,35 @@ func (p *people) at(line int, column string) string {
 
 // readPeople checks a whole file. The error is why it can't be read at all; what is wrong
 // with its lines is in wrong.
+//
+// Of a user only a hash is kept: the users themselves would take more memory than all else
+// of an import. Of 37 million files with a million users, one has two with the same hash
+// and is refused; the seed is another one each time.
 func readPeople(name string, file io.ReadSeeker) (*people, error) {
-	p := &people{name: name, file: file}
-	users := usersSeen{seed: maphash.MakeSeed()}
+	p, seed, lines := &people{name: name, file: file}, maphash.MakeSeed(), map[uint64]int32{}
 	err := p.each(func(of person) error {
 		p.members++
 		if of.isOwner() {
 			p.owners++
 		}
+		user := maphash.String(seed, of.values[0])
+		first, twice := lines[user]
 		err := of.check()
+		if err == nil && twice {
+			err = store.Invalid("userId", "%s is on line %d already", of.values[0], first)
+		}
 		if err != nil {
 			p.refuse(of.line, err)
 		}
-		users.add(of, err != nil)
+		if !twice {
+			lines[user] = int32(of.line)
+		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return p, p.refuseRepeated(users.repeated())
+	return p, nil
 }
 
 func (of person) isOwner() bool { return of.values[1] == store.RoleOwner }
@@ -101,56 +104,12 @@ func (of person) check() error {
 
 // refuse counts an error of a line, and keeps it if it is one of the first.
 func (p *people) refuse(line int, err error) {
-	p.errors++
 	if e, ok := errors.AsType[*store.Error](err); ok {
 		err = fmt.Errorf("%s: %s", p.at(line, e.Field), e.Text())
 	}
-	p.wrong = append(p.wrong, lineError{line, err})
-	slices.SortStableFunc(p.wrong, func(a, b lineError) int { return a.line - b.line })
-	p.wrong = p.wrong[:min(len(p.wrong), maxReported)]
-}
-
-// refuseRepeated refuses lines whose user is on an earlier one.
-func (p *people) refuseRepeated(earlier map[int]int) error {
-	if len(earlier) == 0 {
-		return nil
+	if p.errors++; p.errors <= maxReported {
+		p.wrong = append(p.wrong, err)
 	}
-	return p.each(func(of person) error {
-		if first, twice := earlier[of.line]; twice {
-			p.refuse(of.line, store.Invalid("userId", "%s is on line %d already", of.values[0], first))
-		}
-		return nil
-	})
-}
-
-// usersSeen are the users of a file by their hashes: the users themselves would take more
-// memory than all else of an import. Of 37 million files with a million users, one has two
-// with the same hash and is refused; the seed is another one each time.
-type usersSeen struct {
-	seed  maphash.Seed
-	lines []userSeen
-}
-
-type userSeen struct {
-	hash  uint64
-	line  int32
-	wrong bool // for something else
-}
-
-func (u *usersSeen) add(of person, wrong bool) {
-	u.lines = append(u.lines, userSeen{maphash.String(u.seed, of.values[0]), int32(of.line), wrong})
-}
-
-// repeated returns the lines with a user that an earlier one has, and that one.
-func (u *usersSeen) repeated() map[int]int {
-	slices.SortFunc(u.lines, func(a, b userSeen) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.line, b.line)) })
-	earlier := map[int]int{}
-	for i := 1; i < len(u.lines); i++ {
-		if this, before := u.lines[i], u.lines[i-1]; this.hash == before.hash && !this.wrong {
-			earlier[int(this.line)] = int(before.line)
-		}
-	}
-	return earlier
 }
 
 // each reads the file from its beginning, and calls fn with each line of it.

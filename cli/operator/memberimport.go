@@ -28,7 +28,6 @@ batch is stored whole or not at all. Owners are sent first, so that one may hand
 another anywhere in the file. A command that was interrupted can be run again: members
 who are up to date are left as they are, without an audit entry or an event.`,
 		example: "member import people.csv --dry-run\nmember import people.csv --actor usr_ada\nmember import - --json < people.csv",
-		route:   "POST /orgs/{org}/members/batch",
 		do:      func(s *session) error { return s.importMembers(s.args[0], dryRun) },
 	})
 	cmd.ValidArgsFunction = nil // the shell completes files
@@ -51,10 +50,10 @@ func (s *session) refused(p *people) error {
 	case p.errors == 0:
 		return nil
 	case p.errors == 1:
-		return hint.With(p.wrong[0].err, advice)
+		return hint.With(p.wrong[0], advice)
 	}
 	for _, wrong := range p.wrong {
-		s.note("%v", wrong.err)
+		s.note("%v", wrong)
 	}
 	if more := p.errors - len(p.wrong); more > 0 {
 		s.note("… and %d more", more)
@@ -168,7 +167,7 @@ func (s *session) sendBatch(b *batches, p *people, some []person, done *imported
 		members[i] = p.fields(some[i])
 	}
 	var answered struct{ Members []json.RawMessage }
-	_, err := b.send("POST /orgs/{org}/members/batch", object{"members": members, "upsert": true, "dryRun": done.dryRun}, &answered)
+	_, err := b.send(addMembers, object{"members": members, "upsert": true, "dryRun": done.dryRun}, &answered)
 	if err != nil {
 		return placed(err, func(i int, field string) string { return p.at(some[min(i, len(some)-1)].line, field) })
 	}
@@ -192,8 +191,8 @@ func (s *session) sendBatch(b *batches, p *people, some []person, done *imported
 // row of a table with it.
 func (s *session) add(item json.RawMessage, d *imported) (row []string, err error) {
 	var o memberOutcome
-	if err := json.Unmarshal(item, &o); err != nil {
-		return nil, errForm(err)
+	if json.Unmarshal(item, &o) != nil {
+		return nil, errForm
 	}
 	m, was := o.Member, o.Was
 	if was == nil {

@@ -36,7 +36,7 @@ func TestReadPeople(t *testing.T) {
 		got := fmt.Sprint(err)
 		switch {
 		case err == nil && len(p.wrong) > 0:
-			got = p.wrong[0].err.Error()
+			got = p.wrong[0].Error()
 		case err == nil:
 			got = ""
 			err = p.each(func(of person) error { got += fmt.Sprint(p.fields(of)); return nil })
@@ -72,7 +72,7 @@ func TestPeopleTwice(t *testing.T) {
 	}
 	var got []string
 	for _, wrong := range p.wrong {
-		got = append(got, wrong.err.Error())
+		got = append(got, wrong.Error())
 	}
 	if !slices.Equal(got, want) || p.errors != len(want) {
 		t.Errorf("%d errors: %s", p.errors, strings.Join(got, "\n"))

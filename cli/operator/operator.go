@@ -2,22 +2,23 @@
 // record, with its actions as subcommands. It calls the admin API and prints the
 // answer: as text for people, or unchanged with --json.
 //
-// It speaks only HTTP. Config.Connect finds the API: at a server's address, on
-// its socket, or in this process on a data file that no server has open. It
-// imports store for its words and internal. A new action is a value in the file
-// of its resource; the routes are those of docs/admin-api.md.
+// It speaks only HTTP, by the transport of the Go client. Config.Connect finds the API:
+// at a server's address, on its socket, or in this process on a data file that no server
+// has open. It imports store for its words and internal. A new action is a value in the
+// file of its resource that names an operation; the paths of operations, and their flags
+// with the help, are generated from the API's description.
 package operator
 
 import (
 	"context"
 	"errors"
 	"io"
-	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	teamdata "teamdata/client"
 	"teamdata/internal/terminal"
 )
 
@@ -49,9 +50,8 @@ type Target struct {
 
 // Connection is a way to the admin API.
 type Connection struct {
-	Client *http.Client
-	Base   string       // the URL before /admin/v1
-	Close  func() error // ends it, once all is done
+	teamdata.Config              // without what the commands decide, such as the retries
+	Close           func() error // ends it, once all is done
 }
 
 // env is what the commands share: of one command line only one of them runs.
@@ -104,9 +104,8 @@ func (e *env) run(cmd *cobra.Command, args []string, a *action) (err error) {
 			return err
 		}
 	}
-	if a.operator != "" && cmd.Flag(a.operator).Changed {
-		about := *a
-		about.route, a = strings.Replace(a.route, "/orgs/{org}", "", 1), &about
+	if len(args) > 0 && strings.Contains(a.use, "ORG") {
+		e.org = args[0]
 	}
 	e.target.Make = a.makes
 	s := &session{env: e, cmd: cmd, args: args, out: output{cmd.OutOrStdout(), e.Width(cmd.OutOrStdout())}}
@@ -114,11 +113,6 @@ func (e *env) run(cmd *cobra.Command, args []string, a *action) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.disconnect()) }()
-	if a.inOrg() {
-		if err := s.findOrg(a); err != nil {
-			return err
-		}
-	}
 	if err := s.confirm(a); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"unicode"
 	"unicode/utf8"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"teamdata/admin"
+	teamdata "teamdata/client"
 	"teamdata/e2e/kit"
 	"teamdata/internal/hint"
 	"teamdata/store/boltstore"
@@ -30,8 +32,9 @@ const testVersion = "v1.2.3"
 type world struct {
 	t       *testing.T
 	url     string
-	columns int       // of the terminal that is printed to; 0: it is none
-	in      io.Reader // the standard input
+	network http.RoundTripper // nil: that of net/http
+	columns int               // of the terminal that is printed to; 0: it is none
+	in      io.Reader         // the standard input
 }
 
 // newWorld serves the admin API of a data file that holds the org org_acme.
@@ -47,6 +50,15 @@ func newWorldOf(t *testing.T, handler http.Handler) *world {
 	return &world{t: t, url: server.URL}
 }
 
+// inProcess answers requests without a network.
+type inProcess struct{ http.Handler }
+
+func (p inProcess) RoundTrip(q *http.Request) (*http.Response, error) {
+	recorder := httptest.NewRecorder()
+	p.ServeHTTP(recorder, q)
+	return recorder.Result(), nil
+}
+
 func realAPI(t *testing.T) http.Handler {
 	t.Helper()
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
@@ -60,7 +72,7 @@ func (w *world) run(args ...string) (out, told string, err error) {
 	config := Config{
 		Version: testVersion, DefaultData: "none.db",
 		Connect: func(context.Context, Target) (Connection, error) {
-			return Connection{Client: http.DefaultClient, Base: w.url, Close: func() error { return nil }}, nil
+			return Connection{Config: teamdata.Config{HTTP: &http.Client{Transport: w.network}, BaseURL: w.url}, Close: func() error { return nil }}, nil
 		},
 		Width: func(io.Writer) int { return w.columns },
 	}
@@ -241,22 +253,24 @@ func TestOddAnswers(t *testing.T) {
 
 // What the limit refuses is sent again; what is refused for ever ends.
 func TestRefusedByTheLimit(t *testing.T) {
-	refuse, asked := 2, 0
-	api := realAPI(t)
-	w := newWorldOf(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if asked++; asked <= refuse {
-			rw.Header().Set("Retry-After", "0")
-			rw.WriteHeader(http.StatusTooManyRequests)
-			io.WriteString(rw, `{"error":{"code":"rateLimited","message":"Too many requests."}}`)
-			return
+	synctest.Test(t, func(t *testing.T) {
+		refuse, asked := 2, 0
+		api := realAPI(t)
+		w := &world{t: t, url: "http://teamdata", network: inProcess{http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if asked++; asked <= refuse {
+				rw.Header().Set("Retry-After", "2")
+				rw.WriteHeader(http.StatusTooManyRequests)
+				io.WriteString(rw, `{"error":{"code":"rateLimited","message":"Too many requests."}}`)
+				return
+			}
+			api.ServeHTTP(rw, r)
+		})}}
+		if out, told, err := w.run("org", "create", "--name", "Acme", "--id", "org_acme", "--quiet"); out != "org_acme\n" || strings.Count(told, "asks to wait for 2 s\n") != refuse || err != nil {
+			t.Errorf("it printed %q and %q, %v", out, told, err)
 		}
-		api.ServeHTTP(rw, r)
-	}))
-	if out, told, err := w.run("org", "create", "--name", "Acme", "--id", "org_acme", "--quiet"); out != "org_acme\n" || strings.Count(told, "asks to wait") != refuse || err != nil {
-		t.Errorf("it printed %q and %q, %v", out, told, err)
-	}
-	refuse, asked = 1000, 0
-	if _, _, err := w.run("org", "list"); err == nil || asked != maxRefused+1 {
-		t.Errorf("it asked %d times, %v", asked, err)
-	}
+		refuse, asked = 1000, 0
+		if _, _, err := w.run("org", "list"); err == nil || asked != maxRefused+1 {
+			t.Errorf("it asked %d times, %v", asked, err)
+		}
+	})
 }

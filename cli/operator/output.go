@@ -35,11 +35,8 @@ func (o output) ids(ids []string) error {
 	return nil
 }
 
-// json prints the API's JSON. For a terminal control characters are escaped, which
-// changes no value.
-func (o output) json(body []byte) error { return o.text(string(bytes.TrimSpace(body))) }
-
-// text prints a text of several lines as it is, but fit for a terminal.
+// text prints JSON, or a text of several lines, as it is, but fit for a terminal: control
+// characters are escaped, which changes no value in JSON.
 func (o output) text(text string) error { return o.part(text + "\n") }
 
 // part is text without a line break behind it.

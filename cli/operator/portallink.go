@@ -1,71 +1,88 @@
 package operator
 
 import (
-	"time"
+	"encoding/json"
 
 	"github.com/spf13/cobra"
 
 	"teamdata/internal/terminal"
 )
 
+func signInLinkCommand(e *env) *cobra.Command {
+	return e.linkCommand(action{
+		use: "signin-link USER", short: "Let an owner, admin or viewer sign in to the settings page",
+		long: `Signin-link prints a link with which an owner, admin or viewer of the org chooses
+a password for the settings page, also after the old one is forgotten. The link
+works once. Whoever has it can sign in as that user: hand it over as you would a
+password, or have it mailed.`,
+		example: "signin-link usr_ada\nsignin-link usr_ada --expires-in 1h --mail\nsignin-link usr_ada --public-url https://data.example.com    # while no server runs",
+		op:      createSignInLink,
+	})
+}
+
 func portalLinkCommand(e *env) *cobra.Command {
-	var role, name, email string
-	var expiresIn time.Duration
-	cmd := e.command(&action{
+	var role string
+	cmd := e.linkCommand(action{
 		use: "portal-link USER", short: "Sign a person in to the settings page of one org",
 		long: `Portal-link prints a link that signs a person in to the settings page of one org
 with one role, without a password: for a product that shows the page as its own.
 The person need not be a member, and does not become one. The link works once.
 Whoever has it can sign in as that person.`,
 		example: "portal-link usr_ada --role viewer\nportal-link usr_ada --role admin --name \"Ada Okafor\" --expires-in 5m",
-		route:   "POST /orgs/{org}/portal-link",
-		do: func(s *session) error {
-			return s.portalLink(object{"userId": s.args[0], "role": role, "name": name, "email": email, "expiresInSeconds": int64(expiresIn / time.Second)})
+		op:      createPortalLink.without("role"), argument: "userId",
+		addTo: func(_ *session, body object) error {
+			body["role"] = role
+			return nil
 		},
-	}, idList{"/orgs/{org}/members", "userId"})
-	f := cmd.Flags()
-	e.bind(f)
-	e.bindOrg(f)
-	f.StringVar(&role, "role", "viewer", "what the person may do there: viewer (sees everything but secrets) or admin")
-	f.StringVar(&name, "name", "", "the person's `name`, for the page; default: that of the member, if the person is one")
-	f.StringVar(&email, "email", "", "the person's `address`, for the page; default: that of the member")
-	f.DurationVar(&expiresIn, "expires-in", time.Hour, "how long the link works, at most 1h")
-	f.StringVar(&e.target.PublicURL, "public-url", "", "the `URL` at which people reach the server, while none runs; a server knows its own")
+	})
+	cmd.Flags().StringVar(&role, "role", "viewer", "what the person may do there: viewer (sees everything but secrets) or admin")
 	return cmd
 }
 
-func (s *session) portalLink(body object) error {
-	var link struct{ URL, Role, ExpiresAt string }
-	a, err := s.read("POST /orgs/{org}/portal-link", body, &link)
-	if err != nil {
-		return err
-	}
+// linkCommand is the command that makes a link by which a user signs in.
+func (e *env) linkCommand(a action) *cobra.Command {
+	a.print = (*session).showLink
+	cmd := e.single(a, idList{listMembers, "userId"})
+	cmd.Flags().StringVar(&e.target.PublicURL, "public-url", "", "the `URL` at which people reach the server, while none runs; a server knows its own")
+	return cmd
+}
+
+func (s *session) showLink(answer json.RawMessage) error {
+	var link struct{ URL, Role, ExpiresAt, MailedTo string }
 	switch {
-	case link.URL == "":
+	case json.Unmarshal(answer, &link) != nil:
+		return errForm
+	case link.URL == "" && link.MailedTo == "":
 		return errAnsweredOnce("link")
 	case s.json:
-		return s.out.json(a.body)
+		return s.out.text(string(answer))
+	case link.MailedTo != "":
+		return s.said("a link will be mailed to %s", link.MailedTo)
 	}
 	if err := s.out.line(terminal.Plain(link.URL)); err != nil {
 		return err
 	}
-	s.note("with this link %s signs in as %s; it works once, until %s, for whoever has it", s.args[0], link.Role, link.ExpiresAt)
+	does := "chooses a password and signs in"
+	if link.Role != "" {
+		does = "signs in as " + link.Role
+	}
+	s.note("with this link %s %s; it works once, until %s, for whoever has it", s.args[0], does, link.ExpiresAt)
 	return nil
 }
 
 func portalSessionCommand(e *env) *cobra.Command {
-	r := newOrgResource(e, "portal-session", "List and end the sessions that portal links began", idList{"/orgs/{org}/portal-sessions", "id"})
+	r := newOrgResource(e, "portal-session", "List and end the sessions that portal links began")
 	r.add(action{
 		use: "list", short: "List who is signed in through a portal link, oldest first",
 		example: "portal-session list --org org_acme",
-		route:   "GET /orgs/{org}/portal-sessions",
+		op:      listPortalSessions,
 		columns: columns{"SESSION", "id", "USER", "userId", "ROLE", "role", "NAME", "name", "SIGNED IN", "createdAt", "LAST SEEN", "lastSeenAt"},
 		none:    "nobody is signed in through a portal link; make one with: teamdata portal-link USER",
 	})
 	r.add(action{
 		use: "end SESSION", short: "Sign a person out who came through a portal link",
 		example: "portal-session end ses_01JD --yes",
-		route:   "DELETE /orgs/{org}/portal-sessions/{id}",
+		op:      endPortalSession,
 		confirm: "This signs the person of portal session {id} out; another portal link signs them in again",
 		done:    "portal session {id} has ended",
 	})

@@ -5,34 +5,28 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 )
 
 func replayCommand(e *env) *cobra.Command {
-	r := newOrgResource(e, "replay", "Watch and cancel replays of many deliveries", idList{"/orgs/{org}/replays", "id"})
+	r := newOrgResource(e, "replay", "Watch and cancel replays of many deliveries")
 	r.add(action{
 		use: "list", short: "List the replays, latest first",
 		long:    "List lists the replays that run, and those of the last 7 days. Start one with:\nteamdata delivery replay --filter FIELD=VALUE",
 		example: "replay list",
-		route:   "GET /orgs/{org}/replays",
+		op:      listReplays,
 		columns: columns{"REPLAY", "id", "STATE", "state", "DONE", "done", "TOTAL", "total", "CREATED", "createdAt", "FINISHED", "finishedAt", "ACTOR", "actorId"},
 		none:    "no replays yet; start one with: teamdata delivery replay --filter state=failed",
 	})
-	r.add(action{
-		use: "show REPLAY", short: "Show how far a replay is",
-		example: "replay show rpl_01JD",
-		route:   "GET /orgs/{org}/replays/{id}",
-	})
-	r.add(action{
-		use: "cancel REPLAY", short: "Cancel a replay: what it has made due stays so",
-		example: "replay cancel rpl_01JD",
-		route:   "POST /orgs/{org}/replays/{id}/cancel",
-	})
+	r.add(action{use: "show REPLAY", short: "Show how far a replay is", example: "replay show rpl_01JD", op: readReplay})
+	r.add(action{use: "cancel REPLAY", short: "Cancel a replay: what it has made due stays so", example: "replay cancel rpl_01JD", op: cancelReplay})
 	return r.Command
 }
 
@@ -57,7 +51,6 @@ for a retry. They are counted first; once that is confirmed, they are replayed o
 the other, and the command waits until that is done. It goes on without the command,
 also after a restart of the server: see teamdata replay list.`,
 		example: "delivery replay whd_01JD\ndelivery replay --filter state=failed,since=1h\ndelivery replay --filter endpoint=whe_hook --filter status=5xx --dry-run\ndelivery replay --filter state=failed --yes --no-wait",
-		route:   "POST /orgs/{org}/deliveries/{id}/replay",
 		asks:    func(s *session) (string, error) { return s.countToReplay(&asked) },
 		do:      func(s *session) error { return s.replay(&asked) },
 	})
@@ -80,15 +73,35 @@ also after a restart of the server: see teamdata replay list.`,
 	}
 }
 
-const replaysRoute = "POST /orgs/{org}/replays"
+// parseFilter reads the fields of a filter from texts such as state=failed.
+func parseFilter(texts []string) (object, error) {
+	filter := pflag.NewFlagSet("", pflag.ContinueOnError)
+	listDeliveries.bind(filter)
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		f := filter.Lookup(name)
+		switch {
+		case !ok || value == "":
+			return nil, hint.New(fmt.Sprintf("--filter: %.60q is not a field with a value", text), "it is written like state=failed,since=24h")
+		case f == nil:
+			return nil, hint.New(fmt.Sprintf("--filter: %.40q is not a field of deliveries", name), "there are "+strings.Join(listDeliveries.names(), ", "))
+		case f.Changed:
+			return nil, fmt.Errorf("--filter: %s is given twice", name)
+		}
+		if err := f.Value.Set(value); err != nil {
+			return nil, fmt.Errorf("--filter: %s: %w", name, err)
+		}
+		f.Changed = true
+	}
+	return listDeliveries.given(filter), nil
+}
 
 // countToReplay says what a replay is about to do.
 func (s *session) countToReplay(r *replay) (string, error) {
 	if r.filter == nil || r.dryRun {
 		return "", nil
 	}
-	var err error
-	if r.filter, err = s.filter(r.filter); err != nil { // from here on it is of one moment
+	if err := s.resolveTimes(r.filter); err != nil { // from here on it is of one moment
 		return "", err
 	}
 	var found struct {
@@ -96,7 +109,7 @@ func (s *session) countToReplay(r *replay) (string, error) {
 		More      bool
 		Endpoints []json.RawMessage
 	}
-	if _, err := s.read(replaysRoute, object{"filter": r.filter, "dryRun": true}, &found); err != nil || found.Total == 0 {
+	if _, err := s.read(createReplay, object{"filter": r.filter, "dryRun": true}, &found); err != nil || found.Total == 0 {
 		return "", err
 	}
 	what := terminal.Count(found.Total, "delivery")
@@ -109,24 +122,23 @@ func (s *session) countToReplay(r *replay) (string, error) {
 // replay replays what a command asks for: one delivery, or those of a filter.
 func (s *session) replay(r *replay) error {
 	if r.filter == nil {
-		return s.ask(&action{route: "POST /orgs/{org}/deliveries/{id}/replay"}, nil)
+		return s.ask(&action{op: replayDelivery}, nil)
 	}
-	filter, err := s.filter(r.filter)
-	if err != nil {
+	if err := s.resolveTimes(r.filter); err != nil {
 		return err
 	}
 	if r.dryRun {
-		return s.ask(&action{route: replaysRoute, shows: "total"}, object{"filter": filter, "dryRun": true})
+		return s.ask(&action{op: createReplay, shows: "total"}, object{"filter": r.filter, "dryRun": true})
 	}
 	var job struct{ ID string }
-	a, err := s.read(replaysRoute, object{"filter": filter}, &job)
+	answer, err := s.read(createReplay, object{"filter": r.filter}, &job)
 	if err == nil && !r.noWait {
-		a, err = s.untilReplayed(job.ID)
+		answer, err = s.untilReplayed(job.ID)
 	}
 	if err != nil {
 		return err
 	}
-	return s.show(a, "")
+	return s.show(answer, "")
 }
 
 // Between checks how far a replay is, the pause grows to the longer one.
@@ -136,7 +148,7 @@ const (
 )
 
 // untilReplayed waits until a replay is over, and shows how far it is.
-func (s *session) untilReplayed(id string) (answer, error) {
+func (s *session) untilReplayed(id string) (json.RawMessage, error) {
 	s.args = []string{id}
 	progress := terminal.StartProgress(s.cmd.ErrOrStderr(), "replaying deliveries")
 	defer progress.Stop()
@@ -145,14 +157,14 @@ func (s *session) untilReplayed(id string) (answer, error) {
 			State       string
 			Done, Total int
 		}
-		a, err := s.read("GET /orgs/{org}/replays/{id}", nil, &job)
+		answer, err := s.read(readReplay, nil, &job)
 		if err != nil || job.State != "running" {
-			return a, err
+			return answer, err
 		}
 		progress.Describe(fmt.Sprintf("%d of %s", job.Done, terminal.Count(job.Total, "delivery")))
 		select {
 		case <-s.cmd.Context().Done():
-			return a, hint.With(context.Cause(s.cmd.Context()), "the replay is not cancelled by that; do it with: teamdata replay cancel "+id)
+			return nil, hint.With(context.Cause(s.cmd.Context()), "the replay is not cancelled by that; do it with: teamdata replay cancel "+id)
 		case <-time.After(pause):
 		}
 	}

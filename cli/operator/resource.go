@@ -1,7 +1,9 @@
 package operator
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,63 +19,80 @@ import (
 type resource struct {
 	*cobra.Command
 	env *env
-	ids idList
+	ids idList // that of the action with columns, once it is added
 }
 
-// idList is where the ids of a resource's records are: a path of the API, and the
-// field with the id. Without it the shell completes none.
-type idList struct{ path, field string }
+// idList is where the ids of a resource's records are: a list, and the field with the id.
+// Without it the shell completes none.
+type idList struct {
+	operation
+	field string
+}
 
-// action is what can be done with the records of a resource. In its texts and
-// paths {id} is the command's first argument, and {org} the id of the org.
+// action is what can be done with the records of a resource. In its texts {id} is the
+// command's first argument.
 type action struct {
 	use     string // its name and its arguments, those that a record is named by in capitals
-	short   string
+	short   string // empty: the summary of op
 	long    string
 	example string               // without the program's name
 	args    cobra.PositionalArgs // nil: what use shows
 	makes   bool                 // makes the data file if it is not there
 
-	route    string                              // of the API, its method and its path below /admin/v1
-	fields   []string                            // the flags that are fields of the request's body
-	addTo    func(s *session, body object) error // adds what else is in the body
-	shows    string                              // the field that --quiet prints; empty: id
-	secret   bool                                // that field is a secret, which is answered once
-	done     string                              // what to say afterwards: of a DELETE on stdout, else on stderr
-	confirm  string                              // what can't be undone, as a sentence without its full stop
-	asks     func(s *session) (string, error)    // confirm, where the server has to be asked for it; empty: nothing
-	harmless string                              // the flag with which it can be undone
-	columns  columns                             // of a list
-	operator string                              // the flag with which it is about the server, at the route without its org
-	none     string                              // what to say of an empty list
-	do       func(s *session) error              // nil: ask route, and print the answer
+	op       operation                                      // whose flags it has, unless do is set
+	argument string                                         // the field of the body that the first argument is; empty: it is in the path
+	addTo    func(s *session, body object) error            // adds what else is in the body
+	print    func(s *session, answer json.RawMessage) error // nil: the record
+	shows    string                                         // the field that --quiet prints; empty: id
+	secret   bool                                           // that field is a secret, which is answered once
+	done     string                                         // what to say afterwards: of a DELETE on stdout, else on stderr
+	confirm  string                                         // what can't be undone, as a sentence without its full stop
+	asks     func(s *session) (string, error)               // confirm, where the server has to be asked for it; empty: nothing
+	harmless string                                         // the flag with which it can be undone
+	columns  columns                                        // of a list
+	none     string                                         // what to say of an empty list
+	do       func(s *session) error                         // nil: request op, and print the answer
 }
 
-func newResource(e *env, name, short string, ids idList) *resource {
+func newResource(e *env, name, short string) *resource {
 	cmd := &cobra.Command{Use: name, Short: short}
 	OnlyBelow(cmd)
 	e.bind(cmd.PersistentFlags())
-	return &resource{Command: cmd, env: e, ids: ids}
+	return &resource{Command: cmd, env: e}
 }
 
 // newOrgResource is a resource whose records belong to an org.
-func newOrgResource(e *env, name, short string, ids idList) *resource {
-	r := newResource(e, name, short, ids)
+func newOrgResource(e *env, name, short string) *resource {
+	r := newResource(e, name, short)
 	e.bindOrg(r.PersistentFlags())
 	return r
 }
 
 // add adds an action, and returns its command.
 func (r *resource) add(a action) *cobra.Command {
-	cmd := r.env.command(&a, r.ids)
+	if a.columns != nil {
+		r.ids = idList{a.op, a.columns[1]}
+	}
+	cmd := r.env.command(&a, &r.ids)
 	r.AddCommand(cmd)
 	return cmd
 }
 
-// command is the command of an action.
-func (e *env) command(a *action, ids idList) *cobra.Command {
+// single is the command of an action that stands beside the resources.
+func (e *env) single(a action, ids idList) *cobra.Command {
+	cmd := e.command(&a, &ids)
+	e.bind(cmd.Flags())
+	if strings.Contains(a.op.path, "{org}") {
+		e.bindOrg(cmd.Flags())
+	}
+	return cmd
+}
+
+// command is the command of an action. The shell completes ids that are listed once it
+// runs.
+func (e *env) command(a *action, ids *idList) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: a.use, Short: a.short, Long: a.long, Args: a.args,
+		Use: a.use, Short: cmp.Or(a.short, a.op.summary), Long: a.long, Args: a.args,
 		Example: "  teamdata " + strings.ReplaceAll(a.example, "\n", "\n  teamdata "),
 		RunE:    func(cmd *cobra.Command, args []string) error { return e.run(cmd, args, a) },
 	}
@@ -81,36 +100,37 @@ func (e *env) command(a *action, ids idList) *cobra.Command {
 	switch {
 	case a.args != nil:
 	case arguments == "" || arguments[0] == '-':
-		cmd.Args, ids = NoArgs, idList{}
+		cmd.Args, ids = NoArgs, nil
+	case arguments[0] == '[':
+		cmd.Args = oneOrNone
 	default:
 		cmd.Args = one
-		if arguments[0] == '[' {
-			cmd.Args = oneOrNone
-		}
 	}
 	if name := cmd.Name(); name == "add" || name == "create" { // there is no id yet
-		ids = idList{}
+		ids = nil
 	}
 	cmd.ValidArgsFunction = e.complete(ids)
+	if a.do == nil {
+		a.op = a.op.without(a.argument)
+		a.op.bind(cmd.Flags())
+	}
+	if strings.HasPrefix(arguments, "[ORG]") {
+		e.bindOrg(cmd.Flags())
+	}
 	if a.confirm != "" || a.asks != nil {
 		cmd.Flags().BoolVarP(&e.yes, "yes", "y", false, "don't ask")
 	}
 	if a.columns != nil {
 		cmd.Flags().IntVar(&e.limit, "limit", 0, "print so many at most; 0 for all")
-		cmd.PreRunE = func(*cobra.Command, []string) error { return e.checkLimit() }
+		cmd.PreRunE = func(*cobra.Command, []string) error {
+			if e.limit < 0 {
+				return errors.New("--limit is 0 (all) or more")
+			}
+			return nil
+		}
 	}
 	return cmd
 }
-
-func (e *env) checkLimit() error {
-	if e.limit < 0 {
-		return errors.New("--limit is 0 (all) or more")
-	}
-	return nil
-}
-
-// inOrg reports whether what the action is about belongs to an org.
-func (a *action) inOrg() bool { return strings.Contains(a.route, "{org}") }
 
 // needsYes reports whether a person has to confirm the action.
 func (a *action) needsYes(cmd *cobra.Command) bool {
@@ -127,21 +147,28 @@ func (a *action) run(s *session) error {
 	case a.do != nil:
 		return a.do(s)
 	case a.columns != nil:
-		return s.list(a, nil)
+		return s.list(a)
 	}
-	var body object
-	if a.fields != nil || a.addTo != nil {
-		body = given(s.cmd.Flags(), a.fields...)
-	}
-	if err := s.resolveTimes(body); err != nil {
+	body, err := a.body(s)
+	if err != nil {
 		return err
 	}
-	if a.addTo != nil {
-		if err := a.addTo(s, body); err != nil {
-			return err
-		}
-	}
 	return s.ask(a, body)
+}
+
+// body is what the action sends; nil: nothing.
+func (a *action) body(s *session) (object, error) {
+	if len(a.op.flags) == 0 && a.argument == "" && a.addTo == nil {
+		return nil, nil
+	}
+	body := a.op.given(s.cmd.Flags())
+	if a.argument != "" {
+		body[a.argument] = s.args[0]
+	}
+	if err := s.resolveTimes(body); err != nil || a.addTo == nil {
+		return body, err
+	}
+	return body, a.addTo(s, body)
 }
 
 // fill puts the first argument in the place of {id}.
@@ -189,8 +216,16 @@ func one(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return SeeHelp(cmd, errors.New("takes one argument, as in: "+cmd.UseLine()))
 	}
-	if id := args[0]; strings.Trim(id, ".") == "" || strings.ContainsAny(id, "/\\") {
-		return SeeHelp(cmd, fmt.Errorf("%q is not a name or an id", id))
+	if err := checkID(args[0]); err != nil {
+		return SeeHelp(cmd, err)
+	}
+	return nil
+}
+
+// checkID refuses what can't be a segment of a path.
+func checkID(id string) error {
+	if strings.Trim(id, ".") == "" || strings.ContainsAny(id, "/\\") {
+		return fmt.Errorf("%q is not a name or an id", id)
 	}
 	return nil
 }
@@ -217,9 +252,9 @@ const completeWithin = 2 * time.Second
 
 // complete lets the shell complete an action's first argument by the ids that the
 // API has. An error completes nothing.
-func (e *env) complete(ids idList) cobra.CompletionFunc {
+func (e *env) complete(ids *idList) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-		if ids.path == "" || len(args) > 0 {
+		if ids == nil || ids.path == "" || len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
@@ -228,12 +263,10 @@ func (e *env) complete(ids idList) cobra.CompletionFunc {
 		if fromEnvironment := cmd.Root().PersistentPreRunE; fromEnvironment != nil && fromEnvironment(cmd, nil) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		list := &action{route: "GET " + ids.path}
-		list.do = func(s *session) (err error) {
-			names, err = s.names(list.route, ids.field, maxPage)
+		e.run(cmd, nil, &action{do: func(s *session) (err error) {
+			names, err = s.names(*ids, maxPage)
 			return err
-		}
-		e.run(cmd, nil, list)
+		}})
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	teamdata "teamdata/client"
 	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 )
@@ -17,54 +17,23 @@ import (
 // session is one command at work.
 type session struct {
 	*env
-	cmd     *cobra.Command
-	args    []string
-	conn    Connection
-	out     output
-	ifMatch string // the tag of the state that is to be changed; empty: whatever it is
-	warned  bool   // that the server has another version
-}
-
-func (s *session) connect() (err error) {
-	s.conn, err = s.Connect(s.cmd.Context(), s.target)
-	return err
-}
-
-// disconnect ends the connection, if there is one. Without a server it closes the
-// data file.
-func (s *session) disconnect() error {
-	end := s.conn.Close
-	if s.conn = (Connection{}); end == nil {
-		return nil
-	}
-	return end()
-}
-
-const prefix = "/admin/v1"
-
-// routeTo is the method and the path of a route, with the org and the first argument
-// in their places.
-func (s *session) routeTo(route string) (method, path string) {
-	method, path, _ = strings.Cut(route, " ")
-	path = strings.ReplaceAll(path, "{org}", url.PathEscape(s.org))
-	if len(s.args) > 0 {
-		path = strings.ReplaceAll(path, "{id}", url.PathEscape(s.args[0]))
-	}
-	return method, path
+	cmd       *cobra.Command
+	args      []string
+	transport *teamdata.Transport
+	end       func() error // of the connection; nil: there is none
+	out       output
+	warned    bool // that the server has another version
 }
 
 // maxNamed is how many orgs an error names.
 const maxNamed = 20
 
-// findOrg takes the org that an argument or a flag names, else the only one.
-func (s *session) findOrg(a *action) error {
-	if len(s.args) > 0 && strings.Contains(a.use, "[ORG]") {
-		s.org = s.args[0]
-	}
+// findOrg takes the only org, unless one is named.
+func (s *session) findOrg() error {
 	if s.org != "" {
-		return nil
+		return checkID(s.org)
 	}
-	orgs, err := s.names("GET /orgs", "id", maxNamed+1)
+	orgs, err := s.names(idList{listOrgs, "id"}, maxNamed+1)
 	switch {
 	case err != nil:
 		return err
@@ -93,40 +62,31 @@ func (s *session) confirm(a *action) error {
 
 // ask sends an action's request, and prints what is answered.
 func (s *session) ask(a *action, body object) error {
-	answered, err := s.do(a.route, body)
-	if err != nil {
+	answer, err := s.request(a.op, body)
+	switch {
+	case err != nil:
 		return err
-	}
-	if strings.HasPrefix(a.route, http.MethodDelete) {
+	case a.print != nil:
+		return a.print(s, answer)
+	case a.op.method == http.MethodDelete:
 		return s.said("%s", fill(a.done, s.args))
 	}
-	if a.secret && !s.has(answered, a.shows) {
+	var fields map[string]any
+	if json.Unmarshal(answer, &fields) == nil && a.secret && fields[a.shows] == nil {
 		return errAnsweredOnce(a.shows)
 	}
-	if err := s.show(answered, a.shows); err != nil {
+	if err := s.show(answer, a.shows); err != nil {
 		return err
 	}
 	if a.done != "" {
 		s.note("%s", fill(a.done, s.args))
 	}
-	s.warn(answered)
-	return nil
-}
-
-// warn prints what an answer warns of beside the output.
-func (s *session) warn(a answer) {
 	var with struct{ Warnings []string }
-	if json.Unmarshal(a.body, &with) == nil {
-		for _, w := range with.Warnings {
-			s.note("warning: %s", w)
-		}
+	json.Unmarshal(answer, &with)
+	for _, warning := range with.Warnings {
+		s.note("warning: %s", warning)
 	}
-}
-
-// has reports whether an answer has a field.
-func (s *session) has(a answer, field string) bool {
-	var fields map[string]any
-	return json.Unmarshal(a.body, &fields) != nil || fields[field] != nil
+	return nil
 }
 
 func errAnsweredOnce(what string) error {
@@ -135,13 +95,13 @@ func errAnsweredOnce(what string) error {
 }
 
 // show prints a record; with --quiet one field of it.
-func (s *session) show(a answer, field string) error {
+func (s *session) show(answer json.RawMessage, field string) error {
 	if s.json {
-		return s.out.json(a.body)
+		return s.out.text(string(answer))
 	}
 	var r record
-	if err := json.Unmarshal(a.body, &r); err != nil {
-		return errForm(err)
+	if json.Unmarshal(answer, &r) != nil {
+		return errForm
 	}
 	if !s.quiet {
 		return s.out.record(r.without("warnings"))
@@ -165,10 +125,4 @@ func (s *session) said(format string, args ...any) error {
 // note prints something beside the output.
 func (s *session) note(format string, args ...any) {
 	fmt.Fprintln(s.cmd.ErrOrStderr(), terminal.Plain(fmt.Sprintf(format, args...)))
-}
-
-const notTeamdata = "is it a teamdata server?"
-
-func errForm(err error) error {
-	return hint.With(fmt.Errorf("the answer is not what teamdata answers (%w)", err), notTeamdata)
 }

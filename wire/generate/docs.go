@@ -49,15 +49,21 @@ func (o operation) row() string {
 	return "| `" + o.method + " " + o.path + "` | " + fields + " | " + strings.Join(answers, ", ") + " | " + o.Summary + ". " + strings.TrimSpace(o.Description) + " |\n"
 }
 
-// fields are the fields of a body: the required ones in their order, and the others by
-// name.
-func (s schema) fields() string {
+// names are the names of an object's fields: the required ones in their order, and then
+// the others by name.
+func (s schema) names() []string {
 	names := slices.Clone(s.Required)
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if !slices.Contains(s.Required, name) {
 			names = append(names, name)
 		}
 	}
+	return names
+}
+
+// fields are the fields of a body.
+func (s schema) fields() string {
+	names := s.names()
 	for i, name := range names {
 		names[i] = "`" + name + "`"
 		if i >= len(s.Required) {

@@ -10,7 +10,8 @@
 // as the clients do, where oapi-codegen's return an answer of any status and
 // openapi-typescript makes none; the aliases by which the Go clients share their types;
 // the routes of the admin API in the form that its router takes, each with its largest
-// body; and the table of operations in its documentation.
+// body; its operations for the command line, with the flags of their plain fields and the
+// help of these; and the table of operations in its documentation.
 //
 // A method of a client that is not as the others, such as one that streams, is written by
 // hand in the file beside the generated one, which then leaves it out.
@@ -42,11 +43,12 @@ type api struct {
 	TypeScriptClient string
 	routes           string // empty: they are written by hand
 	docs             string // empty: they have no table of the operations
+	commands         string // empty: it has no command line
 }
 
 var apis = []api{
-	{documents + "openapi.yaml", "client", "teamdata", typeScript + "types.gen.ts", typeScript + "client.gen.ts", "", ""},
-	{documents + "admin.yaml", "client/admin", "admin", typeScript + "admin.gen.ts", typeScript + "admin-client.gen.ts", "admin/routes.gen.go", "docs/admin-api.md"},
+	{documents + "openapi.yaml", "client", "teamdata", typeScript + "types.gen.ts", typeScript + "client.gen.ts", "", "", ""},
+	{documents + "admin.yaml", "client/admin", "admin", typeScript + "admin.gen.ts", typeScript + "admin-client.gen.ts", "admin/routes.gen.go", "docs/admin-api.md", "cli/operator/operations.gen.go"},
 }
 
 const (
@@ -107,7 +109,7 @@ func (g generator) writeOwn() error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(g.writeClients(a, c), g.writeRoutes(a, c), g.writeDocs(a, c)); err != nil {
+		if err := errors.Join(g.writeClients(a, c), g.writeRoutes(a, c), g.writeDocs(a, c), g.writeCommands(a, c)); err != nil {
 			return err
 		}
 	}

@@ -27,20 +27,24 @@ type operation struct {
 }
 
 type parameter struct {
-	Ref      string `yaml:"$ref"`
-	Name, In string
+	Ref         string `yaml:"$ref"`
+	Name, In    string
+	Description string
+	Schema      schema
 }
 
 type content map[string]struct{ Schema schema }
 
 type schema struct {
-	Ref        string `yaml:"$ref"`
-	Type       any
-	Required   []string
-	Properties map[string]schema
-	Items      *schema
-	Minimum    any
-	Maximum    any
+	Ref         string `yaml:"$ref"`
+	Description string
+	Type        any
+	Format      string
+	Required    []string
+	Properties  map[string]schema
+	Items       *schema
+	Minimum     any
+	Maximum     any
 }
 
 func (s schema) name() string { return s.Ref[strings.LastIndexByte(s.Ref, '/')+1:] }

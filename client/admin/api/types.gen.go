@@ -598,7 +598,7 @@ type NewAPIKey struct {
 	// CreatedBy The id of an owner or administrator of the org. The key works while the user is one.
 	CreatedBy string `json:"createdBy"`
 
-	// ExpiresAt When it expires, such as `2027-01-01T00:00:00Z`; never unless it is given.
+	// ExpiresAt When it expires; never unless it is given. It is written like `2027-01-01T00:00:00Z`.
 	ExpiresAt *string `json:"expiresAt,omitempty"`
 
 	// Name Its name, for people.
@@ -703,7 +703,7 @@ type NewMembers struct {
 
 // NewOperatorToken An operator token to create.
 type NewOperatorToken struct {
-	// ExpiresAt When it expires, such as `2027-01-01T00:00:00Z`; never unless it is given.
+	// ExpiresAt When it expires; never unless it is given. It is written like `2027-01-01T00:00:00Z`.
 	ExpiresAt *string `json:"expiresAt,omitempty"`
 
 	// Name Its name, for people.

@@ -231,7 +231,7 @@ export interface components {
         EndpointChange: {
             /** @description What it is for, for people. */
             description?: string | null;
-            /** @description What it receives: built-in or registered event types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
+            /** @description The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
             events?: string[] | null;
             /** @description Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. */
             url?: string | null;
@@ -343,13 +343,13 @@ export interface components {
             /** @description The id of the user, who is a member of the org once. */
             userId: string;
         };
-        /** @description Fields that are left out stay; null clears `name` and `email`. */
+        /** @description Fields that are left out stay; null clears `name` and `email`. A member always has a role: null counts as left out. */
         MemberChange: {
-            /** @description One bare mail address, for mail about the org. */
+            /** @description One bare email address, for mail about the org. */
             email?: string | null;
             /** @description The name, for people. */
             name?: string | null;
-            /** @description Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing; one that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. A member always has a role: null counts as left out. */
+            /** @description The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. */
             role?: string | null;
         };
         /** @description What became of a member. */
@@ -386,18 +386,18 @@ export interface components {
         };
         /** @description What a member is to be. `name` and `email` that are left out stay; null clears. */
         MemberValues: {
-            /** @description One bare mail address, for mail about the org. */
+            /** @description One bare email address, for mail about the org. */
             email?: string | null;
             /** @description The name, for people. */
             name?: string | null;
-            /** @description Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing; one that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. */
+            /** @description The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. */
             role: string;
         };
         /** @description An API key to create. */
         NewAPIKey: {
             /** @description The id of an owner or administrator of the org. The key works while the user is one. */
             createdBy: string;
-            /** @description When it expires, such as `2027-01-01T00:00:00Z`; null for never. */
+            /** @description When it expires; never unless it is given. It is written like `2027-01-01T00:00:00Z`. */
             expiresAt?: string | null;
             /** @description Its name, for people. */
             name?: string | null;
@@ -414,14 +414,14 @@ export interface components {
             action: string;
             /** @description Who did it; null for no actor. Without it the actor is that of `Teamdata-Actor`. */
             actorId?: string | null;
-            /** @description The id of what it was done to; null when there is none. */
+            /** @description The id of what it was done to. */
             targetId?: string | null;
         };
         /** @description A webhook endpoint to create. An org has at most 50 (409). */
         NewEndpoint: {
             /** @description What it is for, for people. */
             description?: string | null;
-            /** @description What it receives: built-in or registered event types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
+            /** @description The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
             events: string[];
             /** @description Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one. */
             id?: string | null;
@@ -457,11 +457,11 @@ export interface components {
         };
         /** @description A member to add. */
         NewMember: {
-            /** @description One bare mail address, for mail about the org. */
+            /** @description One bare email address, for mail about the org. */
             email?: string | null;
             /** @description The name, for people. */
             name?: string | null;
-            /** @description Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing; one that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. */
+            /** @description The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. */
             role: string;
             /** @description The id of the user, of A-Z a-z 0-9 _ and -. */
             userId: string;
@@ -477,7 +477,7 @@ export interface components {
         };
         /** @description An operator token to create. */
         NewOperatorToken: {
-            /** @description When it expires, such as `2027-01-01T00:00:00Z`; null for never. */
+            /** @description When it expires; never unless it is given. It is written like `2027-01-01T00:00:00Z`. */
             expiresAt?: string | null;
             /** @description Its name, for people. */
             name: string;
@@ -494,12 +494,12 @@ export interface components {
         NewPortalLink: {
             /** @description The person's mail address, for the page; that of the member, unless it is given. */
             email?: string | null;
-            /** @description How long the link is valid, in seconds; an hour (3600) unless it is given. */
+            /** @description How long the link is valid, in seconds; at most an hour, which is also the default. */
             expiresInSeconds?: number | null;
             /** @description The person's name, for the page; that of the member, unless it is given. */
             name?: string | null;
             /**
-             * @description What the person may do there. A `viewer` sees everything but secrets and changes nothing; an `admin` manages the org.
+             * @description The role: a `viewer` sees everything but secrets and changes nothing, an `admin` manages the org.
              * @enum {string}
              */
             role: "viewer" | "admin";
@@ -517,22 +517,22 @@ export interface components {
         };
         /** @description How long the link is valid, and whether it is mailed. */
         NewSignInLink: {
-            /** @description How long the link is valid, in seconds; a day (86400) unless it is given. */
+            /** @description How long the link is valid, in seconds; at most 7 days, and a day unless it is given. */
             expiresInSeconds?: number | null;
-            /** @description True to send the link to the address of the account, instead of showing it in the answer. */
+            /** @description True to mail the link to the address of the account, instead of showing it. */
             mail?: boolean | null;
         };
         /** @description The subscription of a new org. What is left out is that of an active one of the plan `selfHosted`. */
         NewSubscription: {
             /** @description The id of the subscription, of A-Z a-z 0-9 _ and -. */
             id?: string | null;
-            /** @description How often it is paid for. */
+            /** @description How often it is paid for, such as `month`, `year` or `none`. */
             interval?: string | null;
             /** @description The name of a plan: `free`, `team`, `business`, `selfHosted` or one that was added. */
             plan?: string | null;
-            /** @description What is subscribed to. */
+            /** @description The product that is subscribed to. */
             product?: string | null;
-            /** @description Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none. */
+            /** @description Its status: `active`, `trialing` and `pastDue` grant the plan's features; any other grants none. */
             status?: string | null;
         } | null;
         /**
@@ -627,7 +627,7 @@ export interface components {
         };
         /** @description What the plan includes. */
         PlanChange: {
-            /** @description All that the plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. The list may be empty. */
+            /** @description All features that the plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. The list may be empty. */
             features: components["schemas"]["Feature"][];
         };
         /** @description A page of plans, the built-in ones first. */
@@ -768,7 +768,7 @@ export interface components {
          * @enum {string}
          */
         Scope: "read" | "write";
-        /** @description What a key may do: `read` data, `write` test events. Neither includes the other. */
+        /** @description The scopes of a key: `read` data, `write` test events. Neither includes the other. */
         Scopes: components["schemas"]["Scope"][];
         /** @description The secrets that sign an endpoint's deliveries now. */
         Secret: {
@@ -840,13 +840,13 @@ export interface components {
         SubscriptionChange: {
             /** @description The id of the subscription, of A-Z a-z 0-9 _ and -. */
             id?: string | null;
-            /** @description How often it is paid for. */
+            /** @description How often it is paid for, such as `month`, `year` or `none`. */
             interval?: string | null;
             /** @description The name of a plan: `free`, `team`, `business`, `selfHosted` or one that was added. */
             plan?: string | null;
-            /** @description What is subscribed to. */
+            /** @description The product that is subscribed to. */
             product?: string | null;
-            /** @description Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none. */
+            /** @description Its status: `active`, `trialing` and `pastDue` grant the plan's features; any other grants none. */
             status?: string | null;
         };
         /** @description What to send as a test. */

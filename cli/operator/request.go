@@ -1,0 +1,190 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	teamdata "teamdata/client"
+	"teamdata/internal/hint"
+	"teamdata/internal/httpclient"
+	"teamdata/internal/terminal"
+)
+
+const (
+	maxWait    = 2 * time.Minute // for an answer
+	maxRefused = 10              // how often a refused request is sent again
+)
+
+func (s *session) connect() error {
+	conn, err := s.Connect(s.cmd.Context(), s.target)
+	if err != nil {
+		return err
+	}
+	through := *conn.HTTP
+	through.Transport = versionCheck{s, through.Transport}
+	header := http.Header{"User-Agent": {"teamdata/" + s.Version}}
+	if s.actor != "" {
+		header.Set("Teamdata-Actor", s.actor)
+	}
+	conn.HTTP, conn.Timeout, conn.Retries, conn.Retrying = &through, maxWait, maxRefused, s.retrying
+	s.transport, s.end = teamdata.NewTransport(conn.Config, "/admin/v1", header), conn.Close
+	return nil
+}
+
+// disconnect ends the connection, if there is one. Without a server it closes the
+// data file.
+func (s *session) disconnect() error {
+	end := s.end
+	if s.end = nil; end == nil {
+		return nil
+	}
+	return end()
+}
+
+// retrying lets requests be sent again that the server's rate limit refused. For any
+// other there is a person who can decide it.
+func (s *session) retrying(err error, wait time.Duration) bool {
+	if refused, ok := errors.AsType[*teamdata.Error](err); !ok || refused.Status != http.StatusTooManyRequests {
+		return false
+	}
+	s.note("the server asks to wait for %.0f s", math.Ceil(wait.Seconds()))
+	return true
+}
+
+// versionCheck warns once of a server that is of another version.
+type versionCheck struct {
+	*session
+	http.RoundTripper // nil: that of net/http
+}
+
+func (v versionCheck) RoundTrip(q *http.Request) (*http.Response, error) {
+	r, err := cmp.Or(v.RoundTripper, http.DefaultTransport).RoundTrip(q)
+	if err != nil || v.warned || !v.isOther(r.Header) {
+		return r, err
+	}
+	v.warned = true
+	v.note("warning: the server is teamdata %s, and this program is %s; use the one that belongs to the server", r.Header.Get(versionHeader), v.Version)
+	return r, nil
+}
+
+const versionHeader = "Teamdata-Version"
+
+// isOther reports whether an answer is from a server of another version.
+func (s *session) isOther(answer http.Header) bool {
+	version := answer.Get(versionHeader)
+	return version != "" && version != s.Version
+}
+
+// request makes a request, and returns the JSON of its answer.
+func (s *session) request(o operation, body object, options ...teamdata.Option) (json.RawMessage, error) {
+	path, err := s.pathTo(o)
+	if err != nil {
+		return nil, err
+	}
+	if o.method == http.MethodPost {
+		options = append(options, teamdata.IdempotencyKey(s.idempotencyKey))
+	}
+	var content any
+	if body != nil {
+		content = body
+	}
+	answer, err := teamdata.Call[json.RawMessage](s.cmd.Context(), s.transport, o.method, path, content, options)
+	return answer, s.explain(o, err)
+}
+
+// read makes a request, and reads the JSON of its answer.
+func (s *session) read(o operation, body object, to any, options ...teamdata.Option) (json.RawMessage, error) {
+	answer, err := s.request(o, body, options...)
+	if err == nil && json.Unmarshal(answer, to) != nil {
+		err = errForm
+	}
+	return answer, err
+}
+
+// explain turns the error of a request into one for people.
+func (s *session) explain(o operation, err error) error {
+	refused, isRefused := errors.AsType[*teamdata.Error](err)
+	switch _, network := errors.AsType[*url.Error](err); {
+	case err == nil:
+		return nil
+	case errors.Is(err, teamdata.ErrNoAnswer) && o.method != http.MethodGet:
+		return hint.With(httpclient.Unanswered(err), "it may have been done all the same: check before you try again")
+	case network:
+		return httpclient.Unanswered(err)
+	case s.cmd.Context().Err() != nil:
+		return context.Cause(s.cmd.Context())
+	case !isRefused:
+		return hint.With(err, notTeamdata)
+	case refused.Code == "":
+		return hint.New(fmt.Sprintf("the server answered %d %s", refused.Status, refused.Message), notTeamdata)
+	}
+	err = refusal{terminal.Plain(strings.TrimSuffix(refused.Message, ".")), refused}
+	advice := hintFor(refused.Code, refused.Message)
+	if noRoute := refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed; noRoute && s.isOther(refused.Header) {
+		advice = fmt.Sprintf("the server is teamdata %s, which may not have this yet", terminal.Plain(refused.Header.Get(versionHeader)))
+	}
+	if advice == "" {
+		return err
+	}
+	return hint.With(err, advice)
+}
+
+// refusal is the error that a server answered, in its own words alone.
+type refusal struct {
+	message string
+	error   *teamdata.Error
+}
+
+func (r refusal) Error() string { return r.message }
+func (r refusal) Unwrap() error { return r.error }
+
+// refusedWith reports whether an error is an answer with a code.
+func refusedWith(err error, code string) bool {
+	refused, ok := errors.AsType[*teamdata.Error](err)
+	return ok && refused.Code == code
+}
+
+const notTeamdata = "is it a teamdata server?"
+
+var errForm = hint.New("the answer is not what teamdata answers", notTeamdata)
+
+// hints are advice on errors for the command line, by code and a part of the
+// message. The first match wins.
+var hints = []struct{ code, part, hint string }{
+	{teamdata.CodeNotFound, "such org", "list them with: teamdata org list"},
+	{teamdata.CodeNotFound, "such member", "list them with: teamdata member list"},
+	{teamdata.CodeNotFound, "endpoint", "list them with: teamdata endpoint list"},
+	{teamdata.CodeNotFound, "API key", "list them with: teamdata key list"},
+	{teamdata.CodeNotFound, "delivery", "list them with: teamdata delivery list"},
+	{teamdata.CodeNotFound, "such replay", "list them with: teamdata replay list"},
+	{teamdata.CodeConflict, "replays running", "list them with: teamdata replay list"},
+	{teamdata.CodeNotFound, "plan", "list them with: teamdata plan list"},
+	{teamdata.CodeNotFound, "event type", "list them with: teamdata event-type list"},
+	{teamdata.CodeNotFound, "token", "list them with: teamdata operator-token list"},
+	{teamdata.CodeBadRequest, "there is no plan", "list them with: teamdata plan list"},
+	{teamdata.CodeBadRequest, "is not an event type", "list them with: teamdata event-type list"},
+	{teamdata.CodeBadRequest, "no event type", "list them with: teamdata event-type list"},
+	{teamdata.CodeBadRequest, "is no owner or admin", "list the members with: teamdata member list"},
+	{teamdata.CodeConflict, "at least one owner", "teamdata member update USER --role owner"},
+	{teamdata.CodeConflict, "is a member already", "change it with: teamdata member update USER"},
+	{teamdata.CodeConflict, "Idempotency-Key", "wait for the first one to end"},
+	{teamdata.CodeIdempotencyMismatch, "", "use another --idempotency-key"},
+	{teamdata.CodePreconditionFailed, "", "see theirs with: teamdata instructions show"},
+}
+
+func hintFor(code, message string) string {
+	for _, h := range hints {
+		if h.code == code && strings.Contains(message, h.part) {
+			return h.hint
+		}
+	}
+	return ""
+}
