@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"teamdata/client/admin/api"
 	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 )
@@ -43,7 +44,7 @@ With --idempotency-key KEY the batches have the keys KEY-1, KEY-2 and so on: if
 the command is interrupted and run again with the same file, no entry is added
 twice.`,
 		example: "audit add --action invoice.paid --target-id inv_1 --actor usr_ada\naudit add --file entries.jsonl --idempotency-key july\naudit add --file - < entries.jsonl",
-		op:      addAuditEntry.only("action", "targetId"),
+		op:      addAuditEntry.without("actorId"),
 	}
 	add.do = func(s *session) error {
 		if file != "" {
@@ -101,18 +102,16 @@ func (s *session) upload(file string) error {
 }
 
 func (u *upload) all(in io.Reader) error {
-	lines := bufio.NewScanner(in)
+	text, err := withoutMark(u.file, in)
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(text)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	number := 0
 	for lines.Scan() {
 		number++
 		entry := lines.Bytes()
-		if number == 1 {
-			if isUTF16(entry) {
-				return hint.New(u.file+" is UTF-16", saveAsUTF8)
-			}
-			entry = bytes.TrimPrefix(entry, []byte(byteOrderMark))
-		}
 		switch at := invalidAt(entry); {
 		case len(entry) == 0:
 			continue
@@ -142,7 +141,7 @@ func (u *upload) send() error {
 	if len(u.entries) == 0 {
 		return nil
 	}
-	var answered struct{ IDs []string }
+	var answered api.Ids
 	answer, err := u.batches.send(addAuditEntries, object{"entries": u.entries}, &answered)
 	if err != nil {
 		return placed(err, u.place)
@@ -154,7 +153,7 @@ func (u *upload) send() error {
 	case u.json:
 		return u.out.text(string(answer))
 	case u.quiet:
-		return u.out.ids(answered.IDs)
+		return u.out.ids(answered.Ids)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	teamdata "teamdata/client"
+	"teamdata/client/admin/api"
 	"teamdata/internal/hint"
 )
 
@@ -21,7 +22,7 @@ another as if the time had passed. It ends once everything that became due has b
 sent; with 0s, which moves nothing, once everything that is due now has been sent.`,
 		example: "clock advance 14h\nclock advance 1h30m\nclock advance 0s",
 		args:    oneTime,
-		op:      advanceClock.only(), shows: "now",
+		op:      advanceClock.without("advanceSeconds"), shows: "now",
 		addTo: func(s *session, body object) error {
 			body["advanceSeconds"], _ = wholeSeconds(s.args[0])
 			return nil
@@ -33,7 +34,7 @@ sent; with 0s, which moves nothing, once everything that is due now has been sen
 // now is what the server's clock reads: that of a server for tests is its own, and any
 // other has that of the machine.
 func (s *session) now() (time.Time, error) {
-	var clock struct{ Now time.Time }
+	var clock api.Clock
 	_, err := s.read(readClock, nil, &clock)
 	if refusedWith(err, teamdata.CodeNotFound) {
 		return time.Now(), nil

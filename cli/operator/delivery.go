@@ -32,7 +32,7 @@ var attemptColumns = columns{"STARTED", "startedAt", "MS", "tookMs", "STATUS", "
 
 // showDelivery prints a delivery, its attempts as a table, and what is sent.
 func (s *session) showDelivery(answer json.RawMessage) error {
-	if s.json || s.quiet {
+	if s.quiet {
 		return s.show(answer, "")
 	}
 	var stored struct {

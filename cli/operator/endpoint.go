@@ -17,19 +17,17 @@ func endpointCommand(e *env) *cobra.Command {
 		none:    "no endpoints yet; create one with: teamdata endpoint create --url https://… --events member.added",
 	})
 	endpointShow(r)
-	update := r.add(action{
+	r.add(action{
 		use: "update ENDPOINT", short: "Update an endpoint's URL, events or description",
 		long:    "Update changes the fields that are given and leaves the others as they are.\nDeliveries that wait go to the new URL.\n\n" + eventsHelp,
 		example: "endpoint update whe_hook --url https://example.com/hook2\nendpoint update whe_hook --events 'member.*,invoice.paid'",
 		op:      updateEndpoint,
 	})
-	update.MarkFlagsOneRequired(updateEndpoint.names()...)
 	r.add(action{
 		use: "delete ENDPOINT", short: "Delete an endpoint and its deliveries",
 		example: "endpoint delete whe_hook --yes",
 		op:      deleteEndpoint,
 		confirm: "This deletes the endpoint {id} with its deliveries, those that wait too",
-		done:    "endpoint {id} is deleted",
 	})
 	r.add(action{use: "enable ENDPOINT", short: "Enable an endpoint: held deliveries are sent, in order", example: "endpoint enable whe_hook", op: enableEndpoint})
 	r.add(action{use: "disable ENDPOINT", short: "Disable an endpoint: its deliveries are held", example: "endpoint disable whe_hook", op: disableEndpoint})
@@ -81,12 +79,16 @@ func endpointRotate(r *resource) {
 		use: "rotate ENDPOINT", short: "Give an endpoint a new secret",
 		long: `Rotate gives an endpoint a new secret and prints it. With --overlap the old one
 signs beside it for that time, so that receivers don't miss an event.`,
-		example:  "endpoint rotate whe_hook --overlap 24h\nendpoint rotate whe_hook --yes --secret-file hook.secret",
-		op:       rotateSecret,
-		addTo:    func(s *session, body object) error { return s.addSecret(body, secretFile) },
-		confirm:  "This replaces the secret of {id} at once: receivers refuse events until they have the new one, unless --overlap gives them time",
-		harmless: "overlap",
-		shows:    "secret", secret: true, done: "receivers need the new secret now; see it again with: teamdata endpoint show {id} --secret",
+		example: "endpoint rotate whe_hook --overlap 24h\nendpoint rotate whe_hook --yes --secret-file hook.secret",
+		op:      rotateSecret,
+		addTo:   func(s *session, body object) error { return s.addSecret(body, secretFile) },
+		asks: func(s *session) (string, error) {
+			if s.cmd.Flag("overlap").Value.String() != "0s" {
+				return "", nil
+			}
+			return fill("This replaces the secret of {id} at once: receivers refuse events until they have the new one, unless --overlap gives them time", s.args), nil
+		},
+		shows: "secret", secret: true, done: "receivers need the new secret now; see it again with: teamdata endpoint show {id} --secret",
 	}), &secretFile)
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/spf13/cobra"
+
+	"teamdata/client/admin/api"
 )
 
 func eventCommand(e *env) *cobra.Command {
@@ -29,12 +31,10 @@ event-type list`,
 
 // showSent prints the deliveries of an event that was sent.
 func (s *session) showSent(answer json.RawMessage) error {
-	var sent struct{ Deliveries []string }
+	var sent api.Deliveries
 	switch {
 	case json.Unmarshal(answer, &sent) != nil:
 		return errForm
-	case s.json:
-		return s.out.text(string(answer))
 	case len(sent.Deliveries) == 0:
 		s.note("no endpoint selects %s, or the plan has no webhooks: it is sent nowhere", s.cmd.Flag("type").Value)
 	}

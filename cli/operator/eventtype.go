@@ -38,7 +38,6 @@ func eventTypeCommand(e *env) *cobra.Command {
 		example: "event-type delete invoice.paid --yes",
 		op:      deleteEventType,
 		confirm: "This deletes the event type {id}",
-		done:    "event type {id} is deleted",
 	})
 	return r.Command
 }

@@ -74,10 +74,7 @@ func readInput(cmd *cobra.Command, flag, path string) ([]byte, error) {
 		return nil, err
 	}
 	defer in.Close()
-	content, err := io.ReadAll(io.LimitReader(in, maxInput))
-	if err == nil {
-		content, err = utf8Text(nameOf(path), content)
-	}
+	content, err := utf8Text(nameOf(path), io.LimitReader(in, maxInput))
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}

@@ -23,18 +23,17 @@ func instructionsCommand(e *env) *cobra.Command {
 	r.add(action{
 		use: "show", short: "Print the instructions",
 		example: "instructions show --org org_acme\ninstructions show > instructions.txt",
-		do: func(s *session) error {
-			answer, text, _, err := s.instructions()
+		op:      readInstructions,
+		print: func(s *session, answer json.RawMessage) error {
+			var stored instructions
 			switch {
-			case err != nil:
-				return err
-			case s.json:
-				return s.out.text(string(answer))
-			case text == "":
+			case json.Unmarshal(answer, &stored) != nil:
+				return errForm
+			case stored.Instructions == "":
 				s.note("no instructions yet; set them with: teamdata instructions update TEXT")
 				return nil
 			}
-			return s.out.text(text)
+			return s.out.text(stored.Instructions)
 		},
 	})
 	instructionsUpdate(r)
@@ -82,13 +81,8 @@ func instructionsUpdate(r *resource) {
 	}
 }
 
-// instructions are the org's, empty when there are none, with the tag of their state.
-func (s *session) instructions() (answer json.RawMessage, text, tag string, err error) {
-	var body struct{ Instructions string }
-	var header http.Header
-	answer, err = s.read(readInstructions, nil, &body, teamdata.ResponseHeader(&header))
-	return answer, body.Instructions, header.Get("ETag"), err
-}
+// instructions are what the API answers of them; empty when there are none.
+type instructions struct{ Instructions string }
 
 // setInstructions replaces the instructions.
 func (s *session) setInstructions(text string, options ...teamdata.Option) error {
@@ -106,18 +100,19 @@ func (s *session) setInstructions(text string, options ...teamdata.Option) error
 // until it is saved.
 func (s *session) edit() error {
 	s.cmd.SetContext(context.WithoutCancel(s.cmd.Context())) // Ctrl-C is the editor's
-	_, text, tag, err := s.instructions()
-	if err != nil {
+	var stored instructions
+	var header http.Header
+	if _, err := s.read(readInstructions, nil, &stored, teamdata.ResponseHeader(&header)); err != nil {
 		return err
 	}
-	file, err := writeDraft(text)
+	file, err := writeDraft(stored.Instructions)
 	if err != nil {
 		return err
 	}
 	if err := s.disconnect(); err != nil { // people take their time
 		return err
 	}
-	if err := s.saveEdited(file, text, tag); err != nil {
+	if err := s.saveEdited(file, stored.Instructions, header.Get("ETag")); err != nil {
 		return hint.With(err, "your text is in "+file)
 	}
 	return os.Remove(file)
@@ -169,9 +164,11 @@ func (s *session) editFile(path string) (string, error) {
 	if err := cmd.Run(); err != nil {
 		return "", hint.With(fmt.Errorf("the editor %q ended with %w", editor, err), "name another in EDITOR")
 	}
-	text, err := os.ReadFile(path)
-	if err == nil {
-		text, err = utf8Text(path, text)
+	edited, err := os.Open(path)
+	if err != nil {
+		return "", err
 	}
+	defer edited.Close()
+	text, err := utf8Text(path, edited)
 	return string(text), err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"teamdata/client/admin/api"
 	"teamdata/internal/terminal"
 	"teamdata/store"
 )
@@ -25,7 +26,7 @@ func memberCommand(e *env) *cobra.Command {
 		none:    "no members yet; add one with: teamdata member add USER --role owner",
 	})
 	r.add(action{use: "show USER", short: "Show a member", example: "member show usr_ada", op: readMember})
-	update := r.add(action{
+	r.add(action{
 		use: "update USER", short: "Update a member's role, name or address",
 		long: `Update changes the fields that are given and leaves the others as they are; an
 empty name or address is cleared. An org keeps at least one owner. API keys that
@@ -34,7 +35,6 @@ select the event member.changed receive what has changed.`,
 		example: "member update usr_bob --role admin\nmember update usr_bob --role member --yes\nmember update usr_bob --email ''",
 		op:      updateMember, asks: (*session).keysToSuspend,
 	})
-	update.MarkFlagsOneRequired(updateMember.names()...)
 	memberImportCommand(r)
 	r.add(action{
 		use: "remove USER",
@@ -51,9 +51,7 @@ const createdKeys = " that the user created"
 
 // keysOf counts the API keys that a member created.
 func (s *session) keysOf() (active, suspended int, err error) {
-	var m struct {
-		APIKeys struct{ Active, Suspended int }
-	}
+	var m api.Member
 	_, err = s.read(readMember, nil, &m)
 	return m.APIKeys.Active, m.APIKeys.Suspended, err
 }
@@ -85,12 +83,9 @@ func andRevokes(verb string, keys int) string {
 }
 
 func (s *session) showRemoved(answer json.RawMessage) error {
-	var removed struct{ RevokedKeys int }
+	var removed api.RemovedMember
 	if json.Unmarshal(answer, &removed) != nil {
 		return errForm
-	}
-	if s.json {
-		return s.out.text(string(answer))
 	}
 	return s.said("member %s is removed%s", s.args[0], andRevokes(", which revoked ", removed.RevokedKeys))
 }

@@ -118,7 +118,10 @@ func (p *people) each(fn func(person) error) error {
 		return err
 	}
 	limited := &io.LimitedReader{R: p.file, N: maxPeople + 1}
-	text := bufio.NewReader(limited)
+	text, err := withoutMark(p.name, limited)
+	if err != nil {
+		return err
+	}
 	skipped, err := p.begin(text)
 	if err != nil {
 		return err
@@ -160,13 +163,6 @@ const separatorLine = "sep=,"
 // begin reads what stands before the header, and returns how many lines that is.
 func (p *people) begin(text *bufio.Reader) (lines int, err error) {
 	first, _ := text.Peek(text.Size())
-	if isUTF16(first) {
-		return 0, hint.New(p.name+" is UTF-16", "save it as CSV in UTF-8")
-	}
-	if after, marked := bytes.CutPrefix(first, []byte(byteOrderMark)); marked {
-		text.Discard(len(byteOrderMark))
-		first = after
-	}
 	first, _, _ = bytes.Cut(first, []byte("\n"))
 	switch first = bytes.TrimSuffix(first, []byte("\r")); {
 	case bytes.ContainsRune(first, '\r'):

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"teamdata/client/admin/api"
 	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 )
@@ -59,13 +60,6 @@ func (s *session) refused(p *people) error {
 		s.note("… and %d more", more)
 	}
 	return hint.New(fmt.Sprintf("%s has %d errors", p.name, p.errors), advice)
-}
-
-// memberOutcome is what a batch answers about a member.
-type memberOutcome struct {
-	Result string
-	Member struct{ UserID, Role, Name, Email string }
-	Was    *struct{ Role, Name, Email string }
 }
 
 // imported is what was done, or in a dry run would be. What is printed of those that are not
@@ -190,18 +184,19 @@ func (s *session) sendBatch(b *batches, p *people, some []person, done *imported
 // add counts what became of a member, and prints what is asked for of it, or returns the
 // row of a table with it.
 func (s *session) add(item json.RawMessage, d *imported) (row []string, err error) {
-	var o memberOutcome
+	var o api.MemberOutcome
 	if json.Unmarshal(item, &o) != nil {
 		return nil, errForm
 	}
-	m, was := o.Member, o.Was
-	if was == nil {
-		was = &struct{ Role, Name, Email string }{m.Role, m.Name, m.Email}
+	m := o.Member
+	role, name, email := m.Role, m.Name, m.Email
+	if o.Was != nil {
+		role, name, email = o.Was.Role, o.Was.Name, o.Was.Email
 	}
 	switch o.Result {
-	case "added":
+	case api.MemberOutcomeResultAdded:
 		d.added++
-	case "changed":
+	case api.MemberOutcomeResultChanged:
 		d.changed++
 	default:
 		d.unchanged++
@@ -218,7 +213,7 @@ func (s *session) add(item json.RawMessage, d *imported) (row []string, err erro
 	case s.quiet:
 		return nil, s.out.ids([]string{m.UserID})
 	case d.dryRun:
-		row = []string{o.Result, m.UserID, changed(was.Role, m.Role), changed(was.Name, m.Name), changed(was.Email, m.Email)}
+		row = []string{string(o.Result), m.UserID, changed(role, m.Role), changed(name, m.Name), changed(email, m.Email)}
 	}
 	return row, nil
 }

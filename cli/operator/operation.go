@@ -20,43 +20,32 @@ type operation struct {
 // flag is a field of an operation as a flag of its command.
 type flag struct {
 	field, name string
-	kind        kind
+	bind        binder
 	required    bool
 	usage       string
 }
 
-// kind is what a flag takes.
-type kind int
+// binder adds a flag of one kind to a command's.
+type binder func(to *pflag.FlagSet, name, usage string)
 
-const (
-	text kind = iota
-	texts
-	number
-	truth
-	duration   // the field is a number of seconds
-	pastTime   // a time, or how long ago it was
-	futureTime // a time, or how long from now it will be
-)
+func text(to *pflag.FlagSet, name, usage string)     { to.String(name, "", usage) }
+func texts(to *pflag.FlagSet, name, usage string)    { to.StringSlice(name, nil, usage) }
+func number(to *pflag.FlagSet, name, usage string)   { to.Int64(name, 0, usage) }
+func truth(to *pflag.FlagSet, name, usage string)    { to.Bool(name, false, usage) }
+func duration(to *pflag.FlagSet, name, usage string) { to.Duration(name, 0, usage) }
+func pastTime(to *pflag.FlagSet, name, usage string) {
+	to.Var(&timeFlag{sign: -1}, name, usage+", such as 2026-11-21T12:00:00Z, or how long ago, such as 24h")
+}
+func futureTime(to *pflag.FlagSet, name, usage string) {
+	to.Var(&timeFlag{sign: 1}, name, usage+", or how long from now, such as 720h")
+}
 
 // object is a request's body, or the parameters of a list.
 type object map[string]any
 
-// only is the operation with the flags of some fields, none of which has to be given.
-func (o operation) only(fields ...string) operation {
-	var flags []flag
-	for _, f := range o.flags {
-		if slices.Contains(fields, f.field) {
-			f.required = false
-			flags = append(flags, f)
-		}
-	}
-	o.flags = flags
-	return o
-}
-
-// without is the operation without the flag of a field.
-func (o operation) without(field string) operation {
-	o.flags = slices.DeleteFunc(slices.Clone(o.flags), func(f flag) bool { return f.field == field })
+// without is the operation without the flags of some fields.
+func (o operation) without(fields ...string) operation {
+	o.flags = slices.DeleteFunc(slices.Clone(o.flags), func(f flag) bool { return slices.Contains(fields, f.field) })
 	return o
 }
 
@@ -71,25 +60,7 @@ func (o operation) names() (names []string) {
 // bind adds the flags to a command's.
 func (o operation) bind(to *pflag.FlagSet) {
 	for _, f := range o.flags {
-		switch f.kind {
-		case text:
-			to.String(f.name, "", f.usage)
-		case texts:
-			to.StringSlice(f.name, nil, f.usage)
-		case number:
-			to.Int64(f.name, 0, f.usage)
-		case truth:
-			to.Bool(f.name, false, f.usage)
-		case duration:
-			to.Duration(f.name, 0, f.usage)
-		case pastTime:
-			to.Var(&timeFlag{sign: -1}, f.name, f.usage+", such as 2026-11-21T12:00:00Z, or how long ago, such as 24h")
-		case futureTime:
-			to.Var(&timeFlag{sign: 1}, f.name, f.usage+", or how long from now, such as 720h")
-		}
-		if f.required {
-			require(to, f.name)
-		}
+		f.bind(to, f.name, f.usage)
 	}
 }
 

@@ -99,7 +99,7 @@ func (e *env) bindOrg(f *pflag.FlagSet) {
 
 // run connects, does what a command does, and ends the connection.
 func (e *env) run(cmd *cobra.Command, args []string, a *action) (err error) {
-	if a.needsYes(cmd) {
+	if a.confirm != "" {
 		if err := terminal.Confirm(cmd.InOrStdin(), cmd.ErrOrStderr(), e.yes, fill(a.confirm, args)); err != nil {
 			return err
 		}

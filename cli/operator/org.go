@@ -3,7 +3,7 @@ package operator
 import "github.com/spf13/cobra"
 
 // newSubscription has the fields that the subscription of a new org has.
-var newSubscription = updateSubscription.only("plan", "status", "product", "interval")
+var newSubscription = updateSubscription.without("id")
 
 func orgCommand(e *env) *cobra.Command {
 	r := newResource(e, "org", "Manage orgs, which own all other data")
@@ -44,7 +44,6 @@ id. Backups still have the data.`,
 		example: "org delete org_acme\norg delete org_acme --yes",
 		op:      deleteOrg,
 		confirm: "This deletes the org {id} with its members, audit log, API keys, endpoints and deliveries",
-		done:    "org {id} is deleted",
 	})
 	return r.Command
 }
@@ -52,12 +51,11 @@ id. Backups still have the data.`,
 func subscriptionCommand(e *env) *cobra.Command {
 	r := newOrgResource(e, "subscription", "Manage the subscription of an org, which says its plan")
 	r.add(action{use: "show", short: "Show the subscription", example: "subscription show --org org_acme", op: readSubscription})
-	update := r.add(action{
+	r.add(action{
 		use: "update", short: "Update the subscription",
 		long:    "Update changes the fields that are given and leaves the others as they are.\nEndpoints that select the event subscription.changed receive it.",
 		example: "subscription update --org org_acme --plan team\nsubscription update --org org_acme --status canceled",
 		op:      updateSubscription,
 	})
-	update.MarkFlagsOneRequired(updateSubscription.names()...)
 	return r.Command
 }

@@ -28,7 +28,6 @@ func planCommand(e *env) *cobra.Command {
 		example: "plan delete pro --yes",
 		op:      deletePlan,
 		confirm: "This deletes the plan {id}",
-		done:    "plan {id} is deleted",
 	})
 	return r.Command
 }

@@ -41,7 +41,7 @@ Whoever has it can sign in as that person.`,
 
 // linkCommand is the command that makes a link by which a user signs in.
 func (e *env) linkCommand(a action) *cobra.Command {
-	a.print = (*session).showLink
+	a.print, a.secret = (*session).showLink, true
 	cmd := e.single(a, idList{listMembers, "userId"})
 	cmd.Flags().StringVar(&e.target.PublicURL, "public-url", "", "the `URL` at which people reach the server, while none runs; a server knows its own")
 	return cmd

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"teamdata/client/admin/api"
 	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 )
@@ -104,11 +105,7 @@ func (s *session) countToReplay(r *replay) (string, error) {
 	if err := s.resolveTimes(r.filter); err != nil { // from here on it is of one moment
 		return "", err
 	}
-	var found struct {
-		Total     int
-		More      bool
-		Endpoints []json.RawMessage
-	}
+	var found api.ReplayPreview
 	if _, err := s.read(createReplay, object{"filter": r.filter, "dryRun": true}, &found); err != nil || found.Total == 0 {
 		return "", err
 	}
@@ -130,7 +127,7 @@ func (s *session) replay(r *replay) error {
 	if r.dryRun {
 		return s.ask(&action{op: createReplay, shows: "total"}, object{"filter": r.filter, "dryRun": true})
 	}
-	var job struct{ ID string }
+	var job api.Replay
 	answer, err := s.read(createReplay, object{"filter": r.filter}, &job)
 	if err == nil && !r.noWait {
 		answer, err = s.untilReplayed(job.ID)
@@ -153,12 +150,9 @@ func (s *session) untilReplayed(id string) (json.RawMessage, error) {
 	progress := terminal.StartProgress(s.cmd.ErrOrStderr(), "replaying deliveries")
 	defer progress.Stop()
 	for pause := firstReplayPause; ; pause = min(2*pause, lastReplayPause) {
-		var job struct {
-			State       string
-			Done, Total int
-		}
+		var job api.Replay
 		answer, err := s.read(readReplay, nil, &job)
-		if err != nil || job.State != "running" {
+		if err != nil || job.State != api.ReplayStateRunning {
 			return answer, err
 		}
 		progress.Describe(fmt.Sprintf("%d of %s", job.Done, terminal.Count(job.Total, "delivery")))

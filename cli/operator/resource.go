@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -42,13 +43,12 @@ type action struct {
 	op       operation                                      // whose flags it has, unless do is set
 	argument string                                         // the field of the body that the first argument is; empty: it is in the path
 	addTo    func(s *session, body object) error            // adds what else is in the body
-	print    func(s *session, answer json.RawMessage) error // nil: the record
+	print    func(s *session, answer json.RawMessage) error // for people, unless it is a secret; nil: the record
 	shows    string                                         // the field that --quiet prints; empty: id
-	secret   bool                                           // that field is a secret, which is answered once
-	done     string                                         // what to say afterwards: of a DELETE on stdout, else on stderr
+	secret   bool                                           // the answer has a secret, which is answered once
+	done     string                                         // what to say afterwards, on stderr; of a DELETE on stdout, where empty is that it is deleted
 	confirm  string                                         // what can't be undone, as a sentence without its full stop
 	asks     func(s *session) (string, error)               // confirm, where the server has to be asked for it; empty: nothing
-	harmless string                                         // the flag with which it can be undone
 	columns  columns                                        // of a list
 	none     string                                         // what to say of an empty list
 	do       func(s *session) error                         // nil: request op, and print the answer
@@ -113,6 +113,7 @@ func (e *env) command(a *action, ids *idList) *cobra.Command {
 	if a.do == nil {
 		a.op = a.op.without(a.argument)
 		a.op.bind(cmd.Flags())
+		a.requireFlags(cmd)
 	}
 	if strings.HasPrefix(arguments, "[ORG]") {
 		e.bindOrg(cmd.Flags())
@@ -132,13 +133,19 @@ func (e *env) command(a *action, ids *idList) *cobra.Command {
 	return cmd
 }
 
-// needsYes reports whether a person has to confirm the action.
-func (a *action) needsYes(cmd *cobra.Command) bool {
-	if a.harmless != "" {
-		f := cmd.Flag(a.harmless)
-		return f.Value.String() == f.DefValue
+// requireFlags marks the flags of required fields. An update without any changes one field
+// at least.
+func (a *action) requireFlags(cmd *cobra.Command) {
+	isUpdate := a.op.method == http.MethodPatch || a.op.method == http.MethodPut && a.addTo == nil
+	for _, f := range a.op.flags {
+		if f.required {
+			require(cmd.Flags(), f.name)
+			isUpdate = false
+		}
 	}
-	return a.confirm != ""
+	if isUpdate {
+		cmd.MarkFlagsOneRequired(a.op.names()...)
+	}
 }
 
 // run does the action.

@@ -66,10 +66,13 @@ func (s *session) ask(a *action, body object) error {
 	switch {
 	case err != nil:
 		return err
+	case s.json && a.print != nil && !a.secret:
+		return s.out.text(string(answer))
 	case a.print != nil:
 		return a.print(s, answer)
 	case a.op.method == http.MethodDelete:
-		return s.said("%s", fill(a.done, s.args))
+		noun := strings.ReplaceAll(s.cmd.Parent().Name(), "-", " ")
+		return s.said("%s", fill(cmp.Or(a.done, noun+" {id} is deleted"), s.args))
 	}
 	var fields map[string]any
 	if json.Unmarshal(answer, &fields) == nil && a.secret && fields[a.shows] == nil {

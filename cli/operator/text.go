@@ -1,8 +1,10 @@
 package operator
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"unicode/utf8"
 
 	"teamdata/internal/hint"
@@ -16,11 +18,15 @@ const saveAsUTF8 = "save it in UTF-8"
 // utf8Text returns what an input holds, without a mark of the order of bytes. What is not
 // text in UTF-8 is refused at its place: JSON would carry it as U+FFFD, or, of UTF-16, as
 // U+0000 behind each letter.
-func utf8Text(name string, content []byte) ([]byte, error) {
-	if isUTF16(content) {
-		return nil, hint.New(name+" is UTF-16", saveAsUTF8)
+func utf8Text(name string, in io.Reader) ([]byte, error) {
+	text, err := withoutMark(name, in)
+	if err != nil {
+		return nil, err
 	}
-	content = bytes.TrimPrefix(content, []byte(byteOrderMark))
+	content, err := io.ReadAll(text)
+	if err != nil {
+		return nil, err
+	}
 	at, what := bytes.IndexByte(content, 0), "holds a NUL byte, as UTF-16 does"
 	if wrong := invalidAt(content); wrong >= 0 && (at < 0 || wrong < at) {
 		at, what = wrong, "is not valid UTF-8"
@@ -32,9 +38,18 @@ func utf8Text(name string, content []byte) ([]byte, error) {
 	return nil, hint.New(fmt.Sprintf("%s line %d, byte %d: %s", name, bytes.Count(before, []byte("\n"))+1, at-bytes.LastIndexByte(before, '\n'), what), saveAsUTF8)
 }
 
-// isUTF16 reports whether a text begins with the mark of UTF-16, in either order.
-func isUTF16(text []byte) bool {
-	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
+// withoutMark is an input behind its mark of the order of bytes, if it has one. That of
+// UTF-16, in either order, is refused.
+func withoutMark(name string, in io.Reader) (*bufio.Reader, error) {
+	text := bufio.NewReader(in)
+	first, _ := text.Peek(len(byteOrderMark))
+	switch {
+	case bytes.HasPrefix(first, []byte("\xff\xfe")), bytes.HasPrefix(first, []byte("\xfe\xff")):
+		return nil, hint.New(name+" is UTF-16", saveAsUTF8)
+	case string(first) == byteOrderMark:
+		text.Discard(len(byteOrderMark))
+	}
+	return text, nil
 }
 
 // invalidAt is where the first byte is that is not UTF-8; -1: there is none.

@@ -1,6 +1,9 @@
 package operator
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Text is in UTF-8, and what is not is named by its place.
 func TestUTF8Text(t *testing.T) {
@@ -15,7 +18,7 @@ func TestUTF8Text(t *testing.T) {
 		"\xfe\xff\x00B\x00e":   "notes.txt is UTF-16; save it in UTF-8",
 		"a\xed\xa0\x80 a half": "notes.txt line 1, byte 2: is not valid UTF-8; save it in UTF-8",
 	} {
-		got, err := utf8Text("notes.txt", []byte(content))
+		got, err := utf8Text("notes.txt", strings.NewReader(content))
 		if err != nil {
 			got = []byte(err.Error())
 		}
