@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"teamdata/internal/hint"
+	"teamdata/internal/terminal"
 )
 
 func manCommand() *cobra.Command {
@@ -81,11 +82,13 @@ func verbatim(b *strings.Builder, title, text string) {
 // below lists the commands of a command.
 func below(cmd *cobra.Command) string {
 	var b strings.Builder
+	var rows [][]string
 	for _, one := range cmd.Commands() {
 		if one.IsAvailableCommand() {
-			fmt.Fprintf(&b, "%-*s  %s\n", cmd.NamePadding(), one.Name(), one.Short)
+			rows = append(rows, []string{one.Name(), one.Short})
 		}
 	}
+	(&terminal.Table{To: &b}).Print(rows...) // a builder takes all
 	return b.String()
 }
 

@@ -50,7 +50,7 @@ twice.`,
 		if file != "" {
 			return s.upload(file)
 		}
-		return s.ask(&add, add.op.given(s.cmd.Flags()))
+		return s.ask(&add, add.op.fieldsSet(s.cmd.Flags()))
 	}
 	cmd := r.add(add)
 	add.op.bind(cmd.Flags())
@@ -88,7 +88,7 @@ func (s *session) upload(file string) error {
 	}
 	defer in.Close()
 	u := &upload{batches: s.batches(), file: nameOf(file), Progress: terminal.StartProgress(s.cmd.ErrOrStderr(), "adding entries")}
-	err = u.all(in)
+	err = u.sendLines(in)
 	u.Stop()
 	switch {
 	case err != nil && u.added > 0:
@@ -98,10 +98,10 @@ func (s *session) upload(file string) error {
 	case u.added == 0:
 		return hint.New("there is no entry in "+u.file, oneALine)
 	}
-	return s.said("added %s", terminal.Count(u.added, "audit entry"))
+	return s.printDone("added %s", terminal.Count(u.added, "audit entry"))
 }
 
-func (u *upload) all(in io.Reader) error {
+func (u *upload) sendLines(in io.Reader) error {
 	text, err := withoutMark(u.file, in)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (u *upload) send() error {
 	var answered api.Ids
 	answer, err := u.batches.send(addAuditEntries, object{"entries": u.entries}, &answered)
 	if err != nil {
-		return placed(err, u.place)
+		return errorInFile(err, u.place)
 	}
 	u.added += len(u.entries)
 	u.entries, u.lines, u.bytes = nil, nil, 0

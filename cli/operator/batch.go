@@ -33,9 +33,9 @@ func (b *batches) send(o operation, body object, to any) (json.RawMessage, error
 
 var batchPlace = regexp.MustCompile(`^\w+\[(\d+)\](?:\.(\w+)\b)?`)
 
-// placed names, in an error about one place of a batch, where that is in the file.
+// errorInFile names, in an error about one place of a batch, where that is in the file.
 // in gets the place, and the field that is wrong, if it is one.
-func placed(err error, in func(place int, field string) string) error {
+func errorInFile(err error, in func(place int, field string) string) error {
 	text, advice := hint.Split(err)
 	found := batchPlace.FindStringSubmatch(text)
 	if found == nil {

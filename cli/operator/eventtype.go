@@ -44,7 +44,7 @@ func eventTypeCommand(e *env) *cobra.Command {
 
 // eventType adds to a body the schema of a file, and what the event type has already.
 func (s *session) eventType(r *resource, isNew bool, schemaFile string, body object) error {
-	had, err := s.named(r, isNew)
+	had, err := s.findByName(r, isNew)
 	if err != nil {
 		return err
 	}
@@ -59,10 +59,10 @@ func (s *session) eventType(r *resource, isNew bool, schemaFile string, body obj
 	return err
 }
 
-// named is the record that the first argument names, of a resource whose records the
+// findByName returns the record that the first argument names, of a resource whose records the
 // API puts by name whether they are new or not. A new record must not exist yet, and
 // any other must.
-func (s *session) named(r *resource, isNew bool) (found map[string]json.RawMessage, err error) {
+func (s *session) findByName(r *resource, isNew bool) (found map[string]json.RawMessage, err error) {
 	_, err = s.eachPage(r.ids.operation, nil, 0, func(items []json.RawMessage) error {
 		for _, item := range items {
 			var fields map[string]json.RawMessage

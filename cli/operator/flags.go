@@ -44,7 +44,7 @@ func (t *timeFlag) Set(text string) error {
 
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// resolveTimes puts times in the places of what is said from now.
+// resolveTimes puts times in the places of durations from now.
 func (s *session) resolveTimes(body object) error {
 	for name, value := range body {
 		if d, ok := value.(fromNow); ok {

@@ -35,7 +35,7 @@ func TestTimeFlag(t *testing.T) {
 }
 
 // The flags that were set are fields of the body, each with its type.
-func TestGiven(t *testing.T) {
+func TestFieldsSet(t *testing.T) {
 	o := operation{flags: []flag{
 		{"contentType", "content-type", text, true, ""}, {"name", "name", text, false, ""}, {"leftOut", "left-out", text, false, ""},
 		{"size", "size", number, false, ""}, {"scopes", "scopes", texts, false, ""}, {"none", "none", texts, false, ""},
@@ -51,7 +51,7 @@ func TestGiven(t *testing.T) {
 		new(o.without("size", "mail", "name", "expiresInSeconds", "scopes", "none", "since")): `{"contentType":"text/plain"}`,
 		new(operation{flags: o.flags[3:4]}):                                                   `{"size":12}`,
 	} {
-		if body, err := json.Marshal(o.given(f)); err != nil || string(body) != want {
+		if body, err := json.Marshal(o.fieldsSet(f)); err != nil || string(body) != want {
 			t.Errorf("got %s, not %s, %v", body, want, err)
 		}
 	}

@@ -93,7 +93,7 @@ func (s *session) setInstructions(text string, options ...teamdata.Option) error
 	if s.json {
 		return s.out.text(string(answer))
 	}
-	return s.said("instructions are updated")
+	return s.printDone("instructions are updated")
 }
 
 // edit lets a person edit the instructions. What they wrote is kept in a file
@@ -129,7 +129,7 @@ func (s *session) saveEdited(file, text, tag string) error {
 		edited = strings.TrimSuffix(edited, "\n") // which editors add
 	}
 	if edited == text {
-		return s.said("nothing has changed")
+		return s.printDone("nothing has changed")
 	}
 	if err := s.connect(); err != nil {
 		return err

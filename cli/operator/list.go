@@ -57,7 +57,7 @@ func (s *session) list(a *action) error {
 			return errors.Join(err, s.out.ids(ids))
 		}
 	}
-	filter := a.op.given(s.cmd.Flags())
+	filter := a.op.fieldsSet(s.cmd.Flags())
 	if err := s.resolveTimes(filter); err != nil {
 		return err
 	}

@@ -87,5 +87,5 @@ func (s *session) showRemoved(answer json.RawMessage) error {
 	if json.Unmarshal(answer, &removed) != nil {
 		return errForm
 	}
-	return s.said("member %s is removed%s", s.args[0], andRevokes(", which revoked ", removed.RevokedKeys))
+	return s.printDone("member %s is removed%s", s.args[0], andRevokes(", which revoked ", removed.RevokedKeys))
 }

@@ -42,8 +42,8 @@ func oneFile(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// refused prints what is wrong with a file, and returns an error that says so.
-func (s *session) refused(p *people) error {
+// reportErrors prints what is wrong with a file, and returns an error that says so.
+func (s *session) reportErrors(p *people) error {
 	const advice = "nothing was imported; correct the file and run it again"
 	switch {
 	case p.errors == 0 && p.members == 0:
@@ -86,7 +86,7 @@ func (s *session) importMembers(file string, dryRun bool) error {
 	if err != nil {
 		return err
 	}
-	if err := s.refused(p); err != nil {
+	if err := s.reportErrors(p); err != nil {
 		return err
 	}
 	done := &imported{dryRun: dryRun, table: &terminal.Table{To: s.out.to, Width: s.out.width, Titles: []string{"RESULT", "USER", "ROLE", "NAME", "EMAIL"}}}
@@ -163,11 +163,11 @@ func (s *session) sendBatch(b *batches, p *people, some []person, done *imported
 	var answered struct{ Members []json.RawMessage }
 	_, err := b.send(addMembers, object{"members": members, "upsert": true, "dryRun": done.dryRun}, &answered)
 	if err != nil {
-		return placed(err, func(i int, field string) string { return p.at(some[min(i, len(some)-1)].line, field) })
+		return errorInFile(err, func(i int, field string) string { return p.at(some[min(i, len(some)-1)].line, field) })
 	}
 	var rows [][]string
 	for _, item := range answered.Members {
-		row, err := s.add(item, done)
+		row, err := s.countOutcome(item, done)
 		if err != nil {
 			return err
 		}
@@ -181,9 +181,9 @@ func (s *session) sendBatch(b *batches, p *people, some []person, done *imported
 	return done.table.Print(rows...)
 }
 
-// add counts what became of a member, and prints what is asked for of it, or returns the
+// countOutcome counts what became of a member, and prints what is asked for of it, or returns the
 // row of a table with it.
-func (s *session) add(item json.RawMessage, d *imported) (row []string, err error) {
+func (s *session) countOutcome(item json.RawMessage, d *imported) (row []string, err error) {
 	var o api.MemberOutcome
 	if json.Unmarshal(item, &o) != nil {
 		return nil, errForm
@@ -213,13 +213,13 @@ func (s *session) add(item json.RawMessage, d *imported) (row []string, err erro
 	case s.quiet:
 		return nil, s.out.ids([]string{m.UserID})
 	case d.dryRun:
-		row = []string{string(o.Result), m.UserID, changed(role, m.Role), changed(name, m.Name), changed(email, m.Email)}
+		row = []string{string(o.Result), m.UserID, showChange(role, m.Role), showChange(name, m.Name), showChange(email, m.Email)}
 	}
 	return row, nil
 }
 
-// changed shows a value, and what it was before if that differs.
-func changed(from, to string) string {
+// showChange shows a value, and what it was before if that differs.
+func showChange(from, to string) string {
 	to = orDash(terminal.Plain(to))
 	if from = orDash(terminal.Plain(from)); from != to {
 		return from + " → " + to
@@ -245,5 +245,5 @@ func (s *session) showImported(d *imported, failed bool) error {
 		s.note("%s would be added, %d changed, and %d left as they are; this was a dry run", terminal.Count(d.added, "member"), d.changed, d.unchanged)
 		return nil
 	}
-	return s.said("added %s, changed %d, left %d as they are", terminal.Count(d.added, "member"), d.changed, d.unchanged)
+	return s.printDone("added %s, changed %d, left %d as they are", terminal.Count(d.added, "member"), d.changed, d.unchanged)
 }

@@ -64,8 +64,8 @@ func (o operation) bind(to *pflag.FlagSet) {
 	}
 }
 
-// given are the fields whose flags were set.
-func (o operation) given(from *pflag.FlagSet) object {
+// fieldsSet are the fields whose flags were set.
+func (o operation) fieldsSet(from *pflag.FlagSet) object {
 	fields := object{}
 	for _, f := range o.flags {
 		if set := from.Lookup(f.name); set.Changed {

@@ -13,7 +13,7 @@ func orgCommand(e *env) *cobra.Command {
 		example: "org create --name Acme --id org_acme\norg create --name Acme --plan business",
 		op:      createOrg,
 		addTo: func(s *session, body object) error {
-			if subscription := newSubscription.given(s.cmd.Flags()); len(subscription) > 0 {
+			if subscription := newSubscription.fieldsSet(s.cmd.Flags()); len(subscription) > 0 {
 				body["subscription"] = subscription
 			}
 			return nil

@@ -16,7 +16,7 @@ func planCommand(e *env) *cobra.Command {
 			use: use + " PLAN --features FEATURES", short: short, example: example,
 			op: putPlan, shows: "name",
 			addTo: func(s *session, _ object) error {
-				_, err := s.named(r, isNew)
+				_, err := s.findByName(r, isNew)
 				return err
 			},
 		})

@@ -57,7 +57,7 @@ func (s *session) showLink(answer json.RawMessage) error {
 	case s.json:
 		return s.out.text(string(answer))
 	case link.MailedTo != "":
-		return s.said("a link will be mailed to %s", link.MailedTo)
+		return s.printDone("a link will be mailed to %s", link.MailedTo)
 	}
 	if err := s.out.line(terminal.Plain(link.URL)); err != nil {
 		return err

@@ -94,7 +94,7 @@ func parseFilter(texts []string) (object, error) {
 		}
 		f.Changed = true
 	}
-	return listDeliveries.given(filter), nil
+	return listDeliveries.fieldsSet(filter), nil
 }
 
 // countToReplay says what a replay is about to do.

@@ -168,7 +168,7 @@ func (a *action) body(s *session) (object, error) {
 	if len(a.op.flags) == 0 && a.argument == "" && a.addTo == nil {
 		return nil, nil
 	}
-	body := a.op.given(s.cmd.Flags())
+	body := a.op.fieldsSet(s.cmd.Flags())
 	if a.argument != "" {
 		body[a.argument] = s.args[0]
 	}

@@ -72,7 +72,7 @@ func (s *session) ask(a *action, body object) error {
 		return a.print(s, answer)
 	case a.op.method == http.MethodDelete:
 		noun := strings.ReplaceAll(s.cmd.Parent().Name(), "-", " ")
-		return s.said("%s", fill(cmp.Or(a.done, noun+" {id} is deleted"), s.args))
+		return s.printDone("%s", fill(cmp.Or(a.done, noun+" {id} is deleted"), s.args))
 	}
 	var fields map[string]any
 	if json.Unmarshal(answer, &fields) == nil && a.secret && fields[a.shows] == nil {
@@ -117,8 +117,8 @@ func (s *session) show(answer json.RawMessage, field string) error {
 	return s.out.line(value)
 }
 
-// said prints what was done where the API answers nothing.
-func (s *session) said(format string, args ...any) error {
+// printDone prints what was done where the API answers nothing.
+func (s *session) printDone(format string, args ...any) error {
 	if s.json || s.quiet {
 		return nil
 	}
