@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"teamdata/store"
+	"teamdata/wire/eventtype"
 )
 
 // endpointForm is the form that adds or edits an endpoint, with what the person
@@ -45,21 +46,10 @@ type eventChoice struct {
 	Chosen        bool
 }
 
-// meanings say when an event of a built-in type is sent.
-var meanings = map[string]string{
-	store.EventMemberAdded:         "Somebody joins the org.",
-	store.EventMemberChanged:       "Somebody gets another role, name or address in the org.",
-	store.EventMemberRemoved:       "Somebody leaves the org or is removed.",
-	store.EventSubscriptionChanged: "The org's subscription changes.",
-	store.EventFileUploaded:        "A file is uploaded.",
-	store.EventInstructionsChanged: "The assistant's instructions are set or cleared.",
-	store.EventWebhookTest:         "Somebody sends a test to the endpoint. Tests are sent whatever is chosen here.",
-}
-
 // eventChoices are all event types: the built-in ones, then the operator's.
 func eventChoices(tx store.Tx, chosen []string) (choices []eventChoice, err error) {
 	for _, name := range store.BuiltInEventTypes {
-		choices = append(choices, eventChoice{name, meanings[name], slices.Contains(chosen, name)})
+		choices = append(choices, eventChoice{name, eventtype.BuiltIn(name).Meaning, slices.Contains(chosen, name)})
 	}
 	own, err := store.OwnEventTypes(tx)
 	for _, t := range own {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/wire/eventtype"
 )
 
 func TestDisableAndEnable(t *testing.T) {
@@ -309,7 +310,7 @@ func TestSelectGroups(t *testing.T) {
 	b.get(page+"/settings").wants(t, 200, `value="house.door.*" checked`, `value="member.added" checked`, `value="*"> All events, those added later too`)
 	b.get("/orgs/org_acme/endpoints").wants(t, 200, "house.door.* and 1 more")
 	for _, name := range store.BuiltInEventTypes {
-		if meanings[name] == "" {
+		if eventtype.BuiltIn(name).Meaning == "" {
 			t.Errorf("the form does not say what %s means", name)
 		}
 	}

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 
 	"teamdata/store"
@@ -42,7 +41,6 @@ func (r *request) listEventTypes() error {
 type eventTypePage struct {
 	eventtype.Type
 	BuiltIn   bool
-	Meaning   string       // when it is sent; may be empty
 	Text      []byte       // its JSON Schema, indented; empty: any object
 	Body      []byte       // a whole event with its example, indented; empty: there is no example
 	Endpoints []selectedBy // all of the org
@@ -65,7 +63,7 @@ func (r *request) showEventType() error {
 		if err != nil {
 			return err
 		}
-		p.Type, p.BuiltIn, p.Meaning = t, store.IsBuiltInEventType(t.Name), cmp.Or(meanings[t.Name], t.Description)
+		p.Type, p.BuiltIn = t, store.IsBuiltInEventType(t.Name)
 		body, err := t.Body(r.org.ID)
 		if err != nil {
 			return err

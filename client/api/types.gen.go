@@ -15,7 +15,7 @@ type AssistantInstructions struct {
 
 // AssistantInstructionsChanged The event `assistant.instructionsChanged`.
 type AssistantInstructionsChanged struct {
-	// Data Other properties are allowed.
+	// Data The org; there may be more properties.
 	Data struct {
 		// OrgID The id of the org.
 		OrgID string `json:"orgId"`
@@ -129,7 +129,7 @@ type MemberAdded struct {
 
 // MemberChanged The event `member.changed`.
 type MemberChanged struct {
-	// Data The member after the change, and what was different before it.
+	// Data The member after the change, where an empty name or address is none, and what was different before it.
 	Data struct {
 		// Email The member's mail address; empty if there is none.
 		Email string `json:"email"`

@@ -1,6 +1,7 @@
 // Package eventtype knows the types of events with what is shown of them: the built-in
-// ones of the Team Data API, each with its JSON Schema and an example (builtin.json),
-// and those that the operator registered, whose examples are made from their schemas.
+// ones of the Team Data API, each with its JSON Schema and an example (builtin.json, which
+// is generated from wire/openapi/openapi.yaml), and those that the operator registered,
+// whose examples are made from their schemas.
 //
 // plain.go reduces JSON Schemas to what generators of clients take, and sample.go makes
 // an example. test.go makes a whole event of an example, and sends it as a test. The package imports store,
@@ -21,6 +22,7 @@ import (
 // Type is an event type with an example.
 type Type struct {
 	store.EventType
+	Meaning string          // for people: when it is sent; empty: the operator has not described it
 	Example json.RawMessage // of the data, a JSON object; nil: none could be made
 }
 
@@ -32,8 +34,8 @@ var builtInJSON []byte
 
 func readBuiltIn() map[string]Type {
 	var found map[string]struct {
-		Description     string
-		Schema, Example json.RawMessage
+		Description, Meaning string
+		Schema, Example      json.RawMessage
 	}
 	if err := json.Unmarshal(builtInJSON, &found); err != nil {
 		panic(err) // it is part of the program
@@ -42,7 +44,7 @@ func readBuiltIn() map[string]Type {
 	for name, t := range found {
 		var text bytes.Buffer
 		_ = json.Compact(&text, t.Schema) // it is JSON
-		types[name] = Type{store.EventType{Name: name, Description: t.Description, Schema: text.Bytes()}, t.Example}
+		types[name] = Type{store.EventType{Name: name, Description: t.Description, Schema: text.Bytes()}, t.Meaning, t.Example}
 	}
 	return types
 }
@@ -61,7 +63,7 @@ func Find(tx store.Tx, name string) (Type, error) {
 		return Type{}, err
 	}
 	_, example := Reduce(e.Schema)
-	return Type{e, example}, nil
+	return Type{e, e.Description, example}, nil
 }
 
 // InField returns an error of compiling a schema, or of checking against one, as a

@@ -11,7 +11,8 @@
 // openapi-typescript makes none; the aliases by which the Go clients share their types;
 // the routes of the admin API in the form that its router takes, each with its largest
 // body; its operations for the command line, with the flags of their plain fields and the
-// help of these; and the table of operations in its documentation.
+// help of these; the table of operations in its documentation; and the built-in event
+// types, with their table in the documentation.
 //
 // A method of a client that is not as the others, such as one that streams, is written by
 // hand in the file beside the generated one, which then leaves it out.
@@ -109,7 +110,7 @@ func (g generator) writeOwn() error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(g.writeClients(a, c), g.writeRoutes(a, c), g.writeDocs(a, c), g.writeCommands(a, c)); err != nil {
+		if err := errors.Join(g.writeClients(a, c), g.writeRoutes(a, c), g.writeDocs(a, c), g.writeCommands(a, c), g.writeEvents(c)); err != nil {
 			return err
 		}
 	}

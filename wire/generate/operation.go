@@ -56,6 +56,7 @@ type contents struct {
 	Info       struct{ Version string }
 	Servers    []struct{ URL string }
 	Paths      yaml.Node
+	Webhooks   yaml.Node
 	Components struct {
 		Parameters map[string]parameter
 		Schemas    map[string]schema

@@ -23,7 +23,7 @@ export interface components {
         };
         /** @description The event `assistant.instructionsChanged`. */
         AssistantInstructionsChanged: {
-            /** @description Other properties are allowed. */
+            /** @description The org; there may be more properties. */
             data: {
                 /**
                  * @description The id of the org.
@@ -169,7 +169,7 @@ export interface components {
         };
         /** @description The event `member.changed`. */
         MemberChanged: {
-            /** @description The member after the change, and what was different before it. */
+            /** @description The member after the change, where an empty name or address is none, and what was different before it. */
             data: {
                 /**
                  * @description The member's mail address; empty if there is none.

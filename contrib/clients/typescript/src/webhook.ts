@@ -1,24 +1,11 @@
 // Verifies webhooks, as Standard Webhooks has it.
 
-import type {
-  AssistantInstructionsChanged,
-  FileUploaded,
-  MemberAdded,
-  MemberChanged,
-  MemberRemoved,
-  SubscriptionChanged,
-  WebhookTest,
-} from "./types.gen.ts";
+import type { components } from "./types.gen.ts";
+
+type Schema = components["schemas"][keyof components["schemas"]];
 
 /** The events of the API. The operator may register more. */
-export type WebhookEvent =
-  | AssistantInstructionsChanged
-  | FileUploaded
-  | MemberAdded
-  | MemberChanged
-  | MemberRemoved
-  | SubscriptionChanged
-  | WebhookTest;
+export type WebhookEvent = Extract<Schema, { type: string; timestamp: string; data: object }>;
 
 /** The headers of a request: those of fetch in any runtime, or an object such as that of Node, with names in any case. */
 export type WebhookHeaders = { get(name: string): string | null | undefined } | Record<string, string | string[] | undefined>;
