@@ -20,7 +20,7 @@ import (
 // below it that has no rule of its own.
 var mayImport = map[string][]string{
 	".":           {"teamdata/cli"},
-	"app":         {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/app/metrics", "teamdata/delivery", "teamdata/delivery/", "teamdata/internal/", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/", "teamdata/wire/fixture", "teamdata/wire/web", "github.com/coreos/go-systemd/v22/activation", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog"},
+	"app":         {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/app/metrics", "teamdata/delivery", "teamdata/delivery/", "teamdata/internal/", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/", "teamdata/wire/fixture", "teamdata/wire/web", "github.com/coreos/go-systemd/v22/activation", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog", "github.com/spf13/pflag"},
 	"app/metrics": {"teamdata/store", "github.com/prometheus/client_golang/prometheus"},
 
 	"cli":          {"teamdata/admin/socket", "teamdata/app", "teamdata/cli/", "teamdata/client", "teamdata/delivery/receiver", "teamdata/internal/", "teamdata/server", "teamdata/store", "teamdata/wire/fixture", "teamdata/wire/strictjson", "github.com/rs/zerolog", "github.com/spf13/cobra", "github.com/spf13/pflag"},
