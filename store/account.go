@@ -15,11 +15,11 @@ import (
 // each request.
 type Account struct {
 	UserID       string
-	Email        string    // sign-in name and address for links; may be empty
-	PasswordHash string    // as the settings page made it; empty: none chosen yet
-	PasswordAt   time.Time // when it was chosen; zero: not yet
-	Passkeys     []Passkey // in the order added, at most MaxPasskeys
-	Sessions     []string  // ids of the sessions, oldest first, at most MaxSessions
+	Email        string    // a name to sign in with, and the address for links; empty: there is none
+	PasswordHash string    // Argon2id in the PHC string format; empty: no password was chosen; sealed in a sealed file
+	PasswordAt   time.Time // when the password was chosen; zero: not yet
+	Passkeys     []Passkey // in the order in which they were added; see MaxPasskeys
+	Sessions     []string  // ids of its records in `sessions`, oldest first; see MaxSessions
 	CreatedAt    time.Time
 }
 
@@ -30,9 +30,9 @@ func (a Account) SignedIn() bool {
 
 // Passkey is a WebAuthn credential of an account.
 type Passkey struct {
-	ID         string // as the authenticator gave it, in base64url
+	ID         string // of the WebAuthn credential, in base64url
 	Name       string // for people, 1 to 200 characters
-	Credential []byte // what the settings page needs to check it; at most MaxCredential bytes when added
+	Credential []byte // JSON: the public key and what else a check needs; at most 2 KiB when it is added; see MaxCredential
 	CreatedAt  time.Time
 	LastUsedAt time.Time // zero: never
 }

@@ -37,10 +37,10 @@ func (s KeyScope) Names() []string { return namesOf(scopeNames, s) }
 type APIKey struct {
 	ID         string
 	OrgID      string
-	Name       string // for people, at most 200 characters
-	SecretHash SecretHash
-	Scopes     KeyScope
-	CreatedBy  string // user id; the key is suspended while this user may not manage keys
+	Name       string     // for people, at most 200 characters
+	SecretHash SecretHash // of the part of the key behind the period
+	Scopes     KeyScope   // the sum of 1 (read) and 2 (write)
+	CreatedBy  string     // user id; the key is suspended while this user may not manage keys
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
 	RevokedAt  time.Time // zero: not revoked
@@ -97,7 +97,7 @@ func (t Tx) DeleteAPIKey(id string) error {
 // KeyUse is the recorded use of a key, about a minute behind. No Access depends
 // on it.
 type KeyUse struct {
-	LastUsedAt time.Time // to the minute; zero: never
+	LastUsedAt time.Time // the minute of the last request with the key; zero: never
 }
 
 // usedKey is a KeyUse with the key that it is of.

@@ -17,12 +17,12 @@ const MaxKeptAnswer = 1 << 10
 // Attempt is the outcome of one attempt to send a delivery.
 type Attempt struct {
 	StartedAt time.Time // when dialing began; stored to the millisecond
-	EndedAt   time.Time // stored to the microsecond after StartedAt
-	Status    int       // the receiver's HTTP status; 0 when there was none
+	EndedAt   time.Time // stored as microseconds after startedAt
+	Status    int       // HTTP status of the answer; 0: there was none
 	TimedOut  bool      // the deadline passed
-	Reason    string    // why it failed; empty when Acknowledged
-	Answer    []byte    // the start of the answer's body, at most MaxKeptAnswer bytes
-	NextAt    time.Time // when the next one was due; zero after the last
+	Reason    string    // why it failed; empty: it was acknowledged
+	Answer    []byte    // the first 1,024 bytes of the answer's body; see MaxKeptAnswer
+	NextAt    time.Time // when the next attempt was due; zero after the last
 }
 
 // Acknowledged reports whether the receiver accepted it, with any 2xx.

@@ -10,7 +10,7 @@ import (
 // deliveryRow is a delivery as it is kept: with the body of its event, if they share the
 // row. The event's id is left out if it is the one that the delivery's id says.
 type deliveryRow struct {
-	Body []byte
+	Body []byte // as in `events`; empty: the event has a record there
 	Delivery
 }
 

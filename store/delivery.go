@@ -33,18 +33,18 @@ func (s DeliveryState) Waiting() bool { return s == StatePending || s == StateRe
 // of every attempt.
 type Delivery struct {
 	ID             string
-	EventID        string
+	EventID        string // in a record empty if it is `evt_` and what follows `whd_` in the delivery's id
 	OrgID          string
 	EndpointID     string
 	EndpointNumber uint64
-	State          DeliveryState
-	Attempts       int       // since it was queued or last replayed
-	CreatedAt      time.Time // when the event happened
-	FirstAttemptAt time.Time // of those Attempts; zero before the first
-	DueAt          time.Time // of the next attempt; meaningful while State.Waiting()
-	FinishedAt     time.Time // when it was acknowledged or failed; zero while State.Waiting()
+	State          DeliveryState // 1 pending, 2 retrying, 3 acknowledged, 4 failed
+	Attempts       int           // made since it was queued or last replayed
+	CreatedAt      time.Time     // when the event happened
+	FirstAttemptAt time.Time     // of those attempts; zero: not attempted yet
+	DueAt          time.Time     // of the next attempt; counts only while it is pending or retrying
+	FinishedAt     time.Time     // when it was acknowledged or failed; zero while it is pending or retrying
 	EventType      string
-	History        []Attempt // the latest MaxHistory of all attempts, oldest first
+	History        []Attempt // the attempts, oldest first; the latest 30 of all that were made; see MaxHistory
 }
 
 // StateAt returns the state as shown, which depends on the delivery's endpoint.

@@ -12,10 +12,10 @@ import (
 // DeliveryFilter selects deliveries of an org. Its zero value selects all.
 type DeliveryFilter struct {
 	Endpoint string    // id; empty: all of the org
-	State    string    // one of DeliveryFilterStates; empty: any
+	State    string    // of the deliveries; empty: any; see DeliveryFilterStates
 	Type     string    // of the events, or a group such as member.*; empty: any
 	Status   string    // of the last attempt: 500, 4xx, or none for no answer; empty: any
-	Since    time.Time // of the last attempt, see [Delivery.ShownAt]; zero: no bound
+	Since    time.Time // of the last attempt; zero: no bound; see [Delivery.ShownAt]
 	Until    time.Time // before which that was; zero: no bound
 	Query    string    // id of a delivery or an event; empty: any
 }

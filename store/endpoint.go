@@ -11,23 +11,23 @@ import (
 
 // Endpoint is an address of an org that receives events.
 type Endpoint struct {
-	Number      uint64 // its key in the due index; assigned by the engine, never reused
+	Number      uint64 // names it in `deliveryLists`; assigned by the engine, never reused
 	ID          string // unique in the org
 	OrgID       string
-	URL         string // https (see Apart), at most 2,048 characters, no userinfo, no fragment; see canonical.URL
+	URL         string // https, at most 2,048 characters, no userinfo, no fragment; see Apart and canonical.URL
 	Description string
-	Events      []string // what it receives: event types, groups of them, or AllEvents; at least one
-	Secret      string   // `whsec_` and the base64 of 24 to 64 bytes
+	Events      []string // what it receives: event types that are built in or in `eventTypes`, groups such as `member.*` for all that begin with `member.`, or `*` for all; at least one
+	Secret      string   // `whsec_` and the base64 of 24 to 64 bytes; sealed in a sealed file
 	CreatedAt   time.Time
 	DisabledAt  time.Time // zero: enabled
 
-	OldSecret      string    // also signs until OldSecretUntil; empty: none
-	OldSecretUntil time.Time // zero: none
+	OldSecret      string    // also signs until oldSecretUntil; empty: there is none; sealed in a sealed file
+	OldSecretUntil time.Time // zero: there is no old secret
 
-	DisabledBy     string // the actor who disabled it; empty: the system, or nobody
+	DisabledBy     string // the actor who disabled it; empty: the system, or it is enabled
 	DisabledReason string // after what the system disabled it, such as "6 failed attempts: …"; empty: it did not
 
-	VerifiedAt time.Time // when a request that it got was first pasted and verified; zero: none was
+	VerifiedAt time.Time // when a request that it got was first verified on the settings page; zero: not yet
 }
 
 // Bounds of an endpoint.

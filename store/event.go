@@ -139,9 +139,9 @@ type Event struct {
 	OrgID     string
 	Type      string
 	CreatedAt time.Time
-	Body      []byte // the JSON that receivers get, the same bytes on every attempt
+	Body      []byte // the JSON that every attempt sends, byte for byte
 
-	Deliveries []string // ids of its deliveries, including finished and dropped ones
+	Deliveries []string // ids of its deliveries, also of those that were deleted. The event is deleted with the last of them
 }
 
 // FirstDelivery returns the id of an event's first delivery: the event's own, with

@@ -36,9 +36,9 @@ func WasOwnEventType(name string) bool { return name == EventMemberChanged }
 
 // EventType is an operator-defined type of events, in addition to the built-in ones.
 type EventType struct {
-	Name        string // 1 to 128 characters, see ValidEventType
+	Name        string // 1 to 128 of A-Z a-z 0-9 _, in parts with one period between; see ValidEventType
 	Description string // for people, at most 500 characters
-	Schema      []byte // a JSON Schema for the event's data, at most 64 KiB; nil: any object
+	Schema      []byte // a JSON Schema that an event's data keeps to, at most 64 KiB; empty: any object
 	CreatedAt   time.Time
 }
 

@@ -45,9 +45,9 @@ func OperatorKeys(orgID string) string { return "operator/" + orgID }
 
 // IdempotencyRecord is the first answer given under a key of an org.
 type IdempotencyRecord struct {
-	OrgID       string // or OperatorKeys
-	Key         string // 1 to 255 printable ASCII characters
-	Fingerprint Fingerprint
+	OrgID       string      // of a request to the admin API after `operator/`; see OperatorKeys
+	Key         string      // 1 to 255 printable ASCII characters
+	Fingerprint Fingerprint // of method, 0, path, 0, API version, 0 and the SHA-256 of the body
 	FirstUse    time.Time
 	Answer      Answer
 }

@@ -13,9 +13,9 @@ import (
 // Instructions are an org's instructions to its assistant. Its zero value
 // means that the org has set none.
 type Instructions struct {
-	Text      string // empty when Set is false
-	Set       bool
-	UpdatedAt time.Time // zero when they were never set
+	Text      string    // empty if they were cleared
+	Set       bool      // false: the instructions were cleared
+	UpdatedAt time.Time // zero: they were never set
 }
 
 // orgInstructions are instructions with the org that they are of.

@@ -15,10 +15,10 @@ import (
 type Mail struct {
 	ID        string
 	OrgID     string
-	To        string // address
-	Name      string // of the person; may be empty
-	Template  string
-	Values    map[string]string
+	To        string            // address
+	Name      string            // of the person; may be empty
+	Template  string            // such as endpointDisabled
+	Values    map[string]string // what the template is filled with
 	CreatedAt time.Time
 	Attempts  int       // made so far
 	DueAt     time.Time // of the next

@@ -14,7 +14,7 @@ type Member struct {
 	OrgID     string
 	ID        string // of the membership
 	UserID    string // unique in the org
-	Role      string
+	Role      string // owner, admin, viewer, member, or any other
 	Name      string // for people; not part of the API
 	Email     string // for mail about the org; not part of the API
 	CreatedAt time.Time

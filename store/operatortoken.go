@@ -11,8 +11,8 @@ import (
 // request it has the form `<id>.<secret>`, like an API key.
 type OperatorToken struct {
 	ID         string
-	Name       string // for people, 1 to 200 characters
-	SecretHash SecretHash
+	Name       string     // for people, 1 to 200 characters
+	SecretHash SecretHash // of the part of the token behind the period
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
 }

@@ -22,9 +22,9 @@ type Org struct {
 type Subscription struct {
 	ID       string
 	Product  string
-	Plan     string
+	Plan     string // a name in `plans`, or of a plan that is built in: free, team, business, selfHosted
 	Interval string
-	Status   string
+	Status   string // active, trialing and pastDue grant the plan's features
 }
 
 var orgs = rows.Define(&rows.Table[Org]{

@@ -59,8 +59,8 @@ func (f Feature) String() string { return strings.Join(f.Names(), ",") }
 
 // Plan is a named set of features.
 type Plan struct {
-	Name     string // 1 to 64 of A-Z a-z 0-9 _ -
-	Features Feature
+	Name     string  // 1 to 64 of A-Z a-z 0-9 _ -
+	Features Feature // the sum of 1 (api), 2 (webhooks), 4 (auditLog)
 }
 
 var plans = rows.Define(&rows.Table[Plan]{

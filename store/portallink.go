@@ -11,14 +11,11 @@ import (
 // the settings page of one org with one role, without a password, an account or a
 // membership. The zero Portal is that of links and sessions of accounts.
 type Portal struct {
-	OrgID string
-	Role  string // RoleViewer or RoleAdmin
-	Name  string // for people; may be empty
-	Email string // for people; may be empty
-	// Membership is the id and the role of the person's membership in the org as the
-	// link was made, such as "mem_1 member"; empty: there was none. Link and session count
-	// only while it is still so: whoever is removed or demoted is so in the portal too.
-	Membership string
+	OrgID      string // empty: the session is one of its user's account, and the link lets its user choose a password
+	Role       string // viewer or admin
+	Name       string // for people; may be empty
+	Email      string // for people; may be empty
+	Membership string // id and role of the person's membership in the org as the link was made, such as `mem_1 member`; empty: there was none. Link and session count only while it is still so
 }
 
 // portalFields are the end of a link's or a session's record.

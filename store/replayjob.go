@@ -39,11 +39,11 @@ type ReplayJob struct {
 	OrgID      string
 	ActorID    string         // who started it; may be empty
 	Filter     DeliveryFilter // its State is not empty, unless Deliveries are named
-	Deliveries []string       // ids; nil: those of the filter, or the job is over
+	Deliveries []string       // the ids that it names, until it is over; empty: those of the filter
 	Total      int            // how many were counted before it began
 	More       bool           // there were more than that
-	State      ReplayState
-	Done       int // how many were queued again
+	State      ReplayState    // 1 running, 2 done, 3 cancelled
+	Done       int            // how many were queued again
 	At         ReplayPosition
 	CreatedAt  time.Time
 	FinishedAt time.Time // zero while it is running
@@ -52,9 +52,9 @@ type ReplayJob struct {
 // ReplayPosition is how far a job has come.
 type ReplayPosition struct {
 	Endpoint string       // it goes on with the first endpoint that has this id or a greater one
-	List     DeliveryList // of that endpoint; 0: the first of the job's
+	List     DeliveryList // of that endpoint, as in `deliveryLists`; 0: the first of the job's
 	After    Cursor       // in that list
-	Index    int          // among the job's Deliveries
+	Index    int          // among the deliveries that it names
 }
 
 var replayJobs = rows.Define(&rows.Table[ReplayJob]{

@@ -13,11 +13,11 @@ import (
 type Session struct {
 	ID         string
 	UserID     string
-	SecretHash SecretHash
-	UserAgent  string // User-Agent header, at most 200 bytes
-	CreatedAt  time.Time
-	LastSeenAt time.Time // kept to SessionSeenEvery
-	Portal     Portal    // zero: the session is one of its user's account
+	SecretHash SecretHash // of the part of the cookie behind the period
+	UserAgent  string     // User-Agent header, at most 200 bytes
+	CreatedAt  time.Time  // a session ends 30 days after it, that of a portal 12 hours after it
+	LastSeenAt time.Time  // and 12 hours after this; see SessionSeenEvery
+	Portal     Portal     // zero: the session is one of its user's account
 }
 
 // Limits of a session.

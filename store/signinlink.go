@@ -14,8 +14,8 @@ import (
 type SignInLink struct {
 	ID         string
 	UserID     string
-	SecretHash SecretHash
-	CreatedAt  time.Time
+	SecretHash SecretHash // of the part of the link's token behind the period
+	CreatedAt  time.Time  // the link has no effect if the account or its password is newer
 	ExpiresAt  time.Time
 	Portal     Portal // zero: the link lets its user choose a password
 }
