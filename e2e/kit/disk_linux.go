@@ -12,9 +12,7 @@ import (
 func SmallDisk(t testing.TB, size string) (folder string) {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "teamdata-disk-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() { os.Remove(folder) })
 	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size="+size); err != nil {
 		MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
@@ -27,9 +25,7 @@ func SmallDisk(t testing.TB, size string) (folder string) {
 func Fill(t testing.TB, path string) {
 	t.Helper()
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	defer f.Close()
 	for size := 1 << 20; size > 0; {
 		if _, err := f.Write(make([]byte, size)); err != nil {

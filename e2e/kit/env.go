@@ -27,9 +27,7 @@ func NewEnv[S store.Store](t testing.TB, open func(path string, now func() time.
 	t.Helper()
 	env := &Env[S]{TB: t, LogOutput: NewOutput()}
 	s, err := open(filepath.Join(t.TempDir(), "teamdata.db"), env.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() { s.Close() })
 	env.Store = s
 	env.Update(seed)
@@ -42,14 +40,10 @@ func (env *Env[S]) Advance(d time.Duration) { env.passed.Add(int64(d)) }
 
 func (env *Env[S]) Update(fn func(store.Tx) error) {
 	env.Helper()
-	if err := env.Store.Update(env.Context(), store.All, fn); err != nil {
-		env.Fatal(err)
-	}
+	Must(env, env.Store.Update(env.Context(), store.All, fn))
 }
 
 func (env *Env[S]) View(fn func(store.Tx) error) {
 	env.Helper()
-	if err := env.Store.View(env.Context(), fn); err != nil {
-		env.Fatal(err)
-	}
+	Must(env, env.Store.View(env.Context(), fn))
 }

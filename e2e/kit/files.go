@@ -18,9 +18,7 @@ import (
 
 func WriteFile(t testing.TB, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 // NewFile writes a file in a folder of its own.
@@ -34,9 +32,7 @@ func NewFile(t testing.TB, name, content string) (path string) {
 func ReadText(t testing.TB, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return string(content)
 }
 
@@ -54,9 +50,7 @@ func Pages(t testing.TB) (pages []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return pages
 }
 
@@ -95,9 +89,7 @@ func SeedOf(t testing.TB, members, entries int) string {
 func Loopback(t testing.TB) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l
 }
@@ -123,14 +115,10 @@ func reserve(t testing.TB) (address string, ok bool) {
 	t.Helper()
 	l := Loopback(t)
 	near, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() { near.Close() })
 	far, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	t.Cleanup(func() { far.Close() })
 	l.Close()
 	for end := time.Now().Add(release); time.Now().Before(end); {

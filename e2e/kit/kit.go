@@ -46,9 +46,7 @@ type Answer struct {
 func Fetch(t testing.TB, client *http.Client, r *http.Request) Answer {
 	t.Helper()
 	a, err := TryFetch(client, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return a
 }
 
@@ -56,9 +54,7 @@ func Fetch(t testing.TB, client *http.Client, r *http.Request) Answer {
 func Get(t testing.TB, client *http.Client, url string) Answer {
 	t.Helper()
 	r, err := http.NewRequest("GET", url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Must(t, err)
 	return Fetch(t, client, r)
 }
 

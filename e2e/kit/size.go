@@ -33,9 +33,7 @@ func OnlyAtSize(t testing.TB) {
 	if AtSize() {
 		return
 	}
-	if err := stepRuns(t.Name()); err != nil {
-		t.Fatal(err)
-	}
+	Must(t, stepRuns(t.Name()))
 	t.Skip("it runs with -args -size 100, as in .ci/steps")
 }
 

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"teamdata/e2e/kit"
 )
 
 // OnSocket is a process that listens on a Unix socket, with a client for it.
@@ -34,9 +36,7 @@ func Activate(t *testing.T, pid string, flags []string, sockets ...net.Listener)
 	cmd.Env = append(os.Environ(), "LISTEN_FDS="+string(rune('0'+len(sockets))), "LISTEN_FDNAMES=public:spare")
 	for _, l := range sockets {
 		file, err := l.(interface{ File() (*os.File, error) }).File()
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		defer file.Close()
 		cmd.ExtraFiles = append(cmd.ExtraFiles, file)
 	}
