@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"teamdata/internal/hint"
+	"teamdata/internal/terminal"
 	"teamdata/store"
 	"teamdata/wire/fixture"
 )
@@ -87,19 +88,14 @@ func spool(ctx context.Context, in io.Reader, data location) (*os.File, error) {
 func Counted(s fixture.Summary) string {
 	var parts []string
 	for _, kind := range []struct {
-		n         int
-		one, many string
+		n    int
+		noun string
 	}{
-		{s.Orgs, "org", "orgs"}, {s.Members, "member", "members"}, {s.AuditEntries, "audit entry", "audit entries"},
-		{s.APIKeys, "API key", "API keys"}, {s.Endpoints, "endpoint", "endpoints"}, {s.Plans, "plan", "plans"},
-		{s.EventTypes, "event type", "event types"}, {s.OperatorTokens, "operator token", "operator tokens"},
+		{s.Orgs, "org"}, {s.Members, "member"}, {s.AuditEntries, "audit entry"}, {s.APIKeys, "API key"}, {s.Endpoints, "endpoint"},
+		{s.Plans, "plan"}, {s.EventTypes, "event type"}, {s.OperatorTokens, "operator token"},
 	} {
-		switch kind.n {
-		case 0:
-		case 1:
-			parts = append(parts, "1 "+kind.one)
-		default:
-			parts = append(parts, fmt.Sprintf("%d %s", kind.n, kind.many))
+		if kind.n > 0 {
+			parts = append(parts, terminal.Count(kind.n, kind.noun))
 		}
 	}
 	if len(parts) == 0 {

@@ -52,54 +52,42 @@ func (s *Settings) Check() error {
 
 // checkFlags checks the values of the flags and their combination.
 func (s *Settings) checkFlags() error {
-	switch {
-	case s.KeyRate < 0:
-		return errors.New("--key-rate is 0 (no limit) or more")
-	case s.ClientRate < 0:
-		return errors.New("--client-rate is 0 (no limit) or more")
-	case s.AttemptTimeout <= 0:
-		return errors.New("--attempt-timeout is longer than 0, such as 15s")
-	case s.DeliveryRetention <= 0:
-		return errors.New("--delivery-retention is longer than 0, such as 720h")
-	case s.HeldRetention <= 0:
-		return errors.New("--held-retention is longer than 0, such as 2160h")
-	case s.BackupEvery < time.Minute:
-		return errors.New("--backup-every is 1m or more, such as 24h")
-	case s.BackupKeep < 1:
-		return errors.New("--backup-keep is 1 or more")
-	}
-	if hasNonPositive(s.RetrySchedule) {
-		return errors.New("--retry-schedule holds times longer than 0, such as 1m,5m,25m,125m,625m")
-	}
-	if hasNonPositive(s.MailRetrySchedule) {
-		return errors.New("--mail-retry-schedule holds times longer than 0, such as 1m,5m,25m,2h")
-	}
 	data := locate(s.Data)
+	return cmp.Or(s.checkBounds(), s.checkDemo(), data.checkForm("--data"), data.checkSettings(s), s.checkMail(), s.checkTLS(),
+		s.checkObserving(), s.checkSettingsPage(), s.checkListen(), checkMemory(s.MemoryLimit), s.checkTestClock())
+}
+
+// checkBounds checks each number and each time by itself.
+func (s *Settings) checkBounds() error {
+	for _, bound := range []struct {
+		kept bool
+		rule string
+	}{
+		{s.KeyRate >= 0, "--key-rate is 0 (no limit) or more"},
+		{s.ClientRate >= 0, "--client-rate is 0 (no limit) or more"},
+		{s.MaxConns >= 0, "--max-conns is 0 (no limit) or more"},
+		{s.MaxConnsPerClient >= 0, "--max-conns-per-client is 0 (no limit) or more"},
+		{s.AttemptTimeout > 0, "--attempt-timeout is longer than 0, such as 15s"},
+		{s.DeliveryRetention > 0, "--delivery-retention is longer than 0, such as 720h"},
+		{s.HeldRetention > 0, "--held-retention is longer than 0, such as 2160h"},
+		{s.BackupEvery >= time.Minute, "--backup-every is 1m or more, such as 24h"},
+		{s.BackupKeep >= 1, "--backup-keep is 1 or more"},
+		{s.AccessLogSample >= 1, "--access-log-sample is 1 or more"},
+		{!hasNonPositive(s.RetrySchedule), "--retry-schedule holds times longer than 0, such as 1m,5m,25m,125m,625m"},
+		{!hasNonPositive(s.MailRetrySchedule), "--mail-retry-schedule holds times longer than 0, such as 1m,5m,25m,2h"},
+	} {
+		if !bound.kept {
+			return errors.New(bound.rule)
+		}
+	}
+	return nil
+}
+
+func (s *Settings) checkDemo() error {
 	if s.Demo && (s.Data != DefaultData || s.Seed != "") {
 		return hint.New("--demo brings its own data", "leave out --data and --seed")
 	}
-	if err := cmp.Or(data.checkForm("--data"), data.checkSettings(s)); err != nil {
-		return err
-	}
-	if err := s.checkMail(); err != nil {
-		return err
-	}
-	if err := s.checkTLS(); err != nil {
-		return err
-	}
-	if err := s.checkObserving(); err != nil {
-		return err
-	}
-	if err := s.checkSettingsPage(); err != nil {
-		return err
-	}
-	if err := s.checkListen(); err != nil {
-		return err
-	}
-	if err := checkMemory(s.MemoryLimit); err != nil {
-		return err
-	}
-	return s.checkTestClock()
+	return nil
 }
 
 func hasNonPositive(times []time.Duration) bool {
@@ -112,9 +100,6 @@ func (s *Settings) checkObserving() error {
 	case server.LogAll, server.LogErrors, server.LogOff:
 	default:
 		return fmt.Errorf("--access-log %q is none of all, errors, off", s.AccessLog)
-	}
-	if s.AccessLogSample < 1 {
-		return errors.New("--access-log-sample is 1 or more")
 	}
 	if s.Metrics == "" {
 		return nil
@@ -176,10 +161,6 @@ func isLoopbackURL(text string) bool {
 func (s *Settings) checkListen() error {
 	path, isUnix := strings.CutPrefix(s.Listen, UnixPrefix)
 	switch {
-	case s.MaxConns < 0:
-		return errors.New("--max-conns is 0 (no limit) or more")
-	case s.MaxConnsPerClient < 0:
-		return errors.New("--max-conns-per-client is 0 (no limit) or more")
 	case s.ProxyProtocol && len(s.TrustedProxies) == 0 && !isUnix:
 		return errors.New("--proxy-protocol needs --trusted-proxies, the proxies that may connect, such as loopback or 10.0.0.7")
 	case isUnix && path == "":

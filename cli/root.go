@@ -2,8 +2,7 @@
 // into settings, run the work, and print its outcome. Commands about the same
 // thing share a file. The thin clients of the admin API are in operator; listen,
 // doctor and bench have their own folders. A new command is a function in its
-// file and a line in command; a new flag of serve is a line in serve_flags.go and
-// a field of app.Settings.
+// file and a line in command; the flags of serve are those of [app.SettingGroups].
 //
 // It may import app, the packages below it and those in internal; of store and
 // the server's parts it uses what their words and defaults are called.
