@@ -12,8 +12,7 @@
 // the routes of the admin API in the form that its router takes, each with its largest
 // body; its operations for the command line, with the flags of their plain fields and the
 // help of these; the table of operations in its documentation; and the built-in event
-// types, with their table in the documentation. Of the records in store/ it makes the
-// tables in the documentation of the data file.
+// types, with their table in the documentation.
 //
 // A method of a client that is not as the others, such as one that streams, is written by
 // hand in the file beside the generated one, which then leaves it out.
@@ -115,7 +114,7 @@ func (g generator) writeOwn() error {
 			return err
 		}
 	}
-	return g.writeFormat()
+	return nil
 }
 
 // writeJSON writes the documents in JSON, those of earlier versions too.

@@ -1,21 +1,20 @@
-package main
+package store_test
 
 import (
-	"fmt"
+	"flag"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
-	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"testing"
+
+	"teamdata/e2e/kit"
 )
 
-const (
-	kept      = "store"
-	formatDoc = "docs/format.md"
-)
+var update = flag.Bool("update", false, "write the fields of the records into the docs")
 
 // kindsOfFields are the codec's methods with the kind of field that each codes, as the
 // documentation calls it.
@@ -31,18 +30,14 @@ type source struct {
 	tables  map[string]*ast.FuncLit // by bucket: what codes the fields of a record
 }
 
-// writeFormat writes the fields of each record into the documentation of the data file:
-// their names and kinds as they are coded, and the comments of the structs.
-func (g generator) writeFormat() error {
-	s, err := g.readRecords()
-	if err != nil {
-		return err
-	}
-	page, err := g.read(formatDoc)
-	if err != nil {
-		return err
-	}
-	sections := strings.Split(string(page), "\n### `")
+//go:generate go test . -run TestFieldsInDocs -update
+
+// The tables in docs/format.md have the fields of each record: their names and kinds as they
+// are coded, and the comments of the structs.
+func TestFieldsInDocs(t *testing.T) {
+	const page = "../docs/format.md"
+	s, text := readRecords(t), kit.ReadText(t, page)
+	sections := strings.Split(text, "\n### `")
 	for i, section := range sections[1:] {
 		bucket, _, _ := strings.Cut(section, "`")
 		fields := s.tables[bucket]
@@ -59,35 +54,33 @@ func (g generator) writeFormat() error {
 				return tableHead + table
 			})
 			if len(tables) > 0 {
-				return fmt.Errorf("%s: the section %s lacks a table that begins with %q", formatDoc, bucket, tableHead)
+				t.Errorf("%s: the section %s lacks a table that begins with %q", page, bucket, tableHead)
 			}
 		}
 	}
-	return g.write(formatDoc, []byte(strings.Join(sections, "\n### `")))
+	want := strings.Join(sections, "\n### `")
+	if *update {
+		kit.Must(t, os.WriteFile(page, []byte(want), 0o644))
+	} else if text != want {
+		t.Errorf("%s is stale: go generate ./...", page)
+	}
 }
 
 const tableHead = "| field | kind | |\n|---|---|---|\n"
 
 var tableOfFields = regexp.MustCompile(regexp.QuoteMeta(tableHead) + `(?:\|.*\n)*`)
 
-func (g generator) readRecords() (source, error) {
+func readRecords(t *testing.T) source {
+	t.Helper()
 	s := source{map[string]*ast.StructType{}, map[string]*ast.FuncDecl{}, map[string]*ast.FuncLit{}}
-	files, err := fs.Glob(os.DirFS(g.from), kept+"/*.go")
-	if err != nil {
-		return s, err
-	}
+	files, err := filepath.Glob("*.go")
+	kit.Must(t, err)
 	for _, name := range files {
-		text, err := g.read(name)
-		if err != nil {
-			return s, err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path.Base(name), text, parser.ParseComments)
-		if err != nil {
-			return s, err
-		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		kit.Must(t, err)
 		ast.Inspect(file, s.declare)
 	}
-	return s, nil
+	return s
 }
 
 // declare takes note of what a node declares.
