@@ -16,150 +16,100 @@ const (
 	webhookDocs = "docs/webhooks.md"
 )
 
-// event is a built-in event type as the description has it.
-type event struct {
-	name                 string
-	Summary, Description string
-	RequestBody          struct {
-		Content map[string]struct {
-			Schema struct {
-				Properties struct{ Data yaml.Node }
-			}
-			Examples struct{ Event struct{ Value yaml.Node } }
-		}
-	} `yaml:"requestBody"`
-}
-
-// events are the webhooks of a description, in their order.
-func (c *contents) events() (events []event, err error) {
-	for _, webhook := range pairsOf(&c.Webhooks) {
-		var item struct{ Post event }
-		if err := webhook[1].Decode(&item); err != nil {
-			return nil, fmt.Errorf("%s: %w", webhook[0].Value, err)
-		}
-		item.Post.name = webhook[0].Value
-		events = append(events, item.Post)
-	}
-	return events, nil
-}
-
-func (e event) schema() *yaml.Node {
-	content := e.RequestBody.Content["application/json"]
-	return &content.Schema.Properties.Data
-}
-
-func (e event) example() *yaml.Node {
-	content := e.RequestBody.Content["application/json"]
-	return &content.Examples.Event.Value
-}
-
-// writeEvents writes the event types for the program, and their table in its
-// documentation.
+// writeEvents writes the event types that are built in for the program, and their table
+// and examples in its documentation.
 func (g generator) writeEvents(c *contents) error {
-	events, err := c.events()
-	if err != nil || len(events) == 0 {
-		return err
+	webhooks := pairsOf(&c.Webhooks)
+	if len(webhooks) == 0 {
+		return nil
 	}
-	types := &yaml.Node{Kind: yaml.MappingNode}
+	types := mapping()
 	table, examples := "| type | sent when | `data`, and its fields, which are strings unless stated otherwise |\n|---|---|---|\n", "\nAn example of each:\n"
-	for _, e := range events {
-		types.Content = append(types.Content, text(e.name), e.asType())
-		table += "| `" + e.name + "` | " + e.Description + " | " + e.fields() + " |\n"
-		example, err := appendNode(nil, e.example())
+	for _, webhook := range webhooks {
+		name, post := webhook[0], at(webhook[1], "post")
+		content := at(post, "requestBody", "content", "application/json")
+		event, data := at(content, "examples", "event", "value"), at(content, "schema", "properties", "data")
+		types.Content = append(types.Content, name, mapping("description", at(post, "summary"), "meaning", at(post, "description"),
+			"example", at(event, "data"), "schema", closed(data)))
+		table += "| `" + name.Value + "` | " + at(post, "description").Value + " | " + fieldsOf(data) + " |\n"
+		example, err := appendNode(nil, event)
 		if err != nil {
 			return err
 		}
-		examples += fmt.Sprintf("\n```json %s\n%s\n```\n", e.name, example)
+		examples += fmt.Sprintf("\n```json %s\n%s\n```\n", name.Value, example)
 	}
 	line, err := appendNode(nil, types)
 	if err != nil {
 		return err
 	}
-	var inJSON bytes.Buffer
-	if err := json.Indent(&inJSON, line, "", " "); err != nil {
+	var made bytes.Buffer
+	if err := json.Indent(&made, append(line, '\n'), "", " "); err != nil {
 		return err
 	}
-	inJSON.WriteByte('\n')
-	if err := g.write(eventTypes, inJSON.Bytes()); err != nil {
+	if err := g.write(eventTypes, made.Bytes()); err != nil {
 		return err
 	}
 	return g.writeWithin(webhookDocs, table+examples)
-}
-
-// asType is the event type as the program has it.
-func (e event) asType() *yaml.Node {
-	return mapping("description", text(e.Summary), "meaning", text(e.Description), "example", member(e.example(), "data"), "schema", closed(e.schema()))
 }
 
 // closed is a schema reduced to the form of what it describes. Events that an application
 // sends may have no properties but those described, where the description lets receivers
 // expect more in the future.
 func closed(schema *yaml.Node) *yaml.Node {
-	schema = resolve(schema)
-	form := &yaml.Node{Kind: yaml.MappingNode}
-	for _, p := range pairsOf(schema) {
-		switch p[0].Value {
-		case "type", "required", "minProperties":
-			form.Content = append(form.Content, p[0], p[1])
-		case "properties":
-			properties := &yaml.Node{Kind: yaml.MappingNode}
-			for _, property := range pairsOf(p[1]) {
-				properties.Content = append(properties.Content, property[0], closed(property[1]))
-			}
-			form.Content = append(form.Content, p[0], properties)
+	form, properties := mapping(), mapping()
+	for _, p := range pairsOf(at(schema, "properties")) {
+		properties.Content = append(properties.Content, p[0], closed(p[1]))
+	}
+	for _, keyword := range []string{"type", "properties", "required", "minProperties"} {
+		if value := at(schema, keyword); keyword == "properties" && value.Content != nil {
+			form.Content = append(form.Content, mapping(keyword, properties).Content...)
+		} else if !value.IsZero() {
+			form.Content = append(form.Content, mapping(keyword, value).Content...)
 		}
 	}
-	if member(schema, "properties") != nil && member(schema, "additionalProperties") == nil {
+	if properties.Content != nil && at(schema, "additionalProperties").IsZero() {
 		form.Content = append(form.Content, mapping("additionalProperties", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "false"}).Content...)
 	}
 	return form
 }
 
-// fields are what the event's data is, and its fields.
-func (e event) fields() string {
+// fieldsOf are what the data of an event is, and its fields.
+func fieldsOf(data *yaml.Node) string {
 	var names []string
-	for _, p := range pairsOf(resolve(member(e.schema(), "properties"))) {
-		name, kind := "`"+p[0].Value+"`", member(p[1], "type").Value
+	for _, p := range pairsOf(at(data, "properties")) {
+		name, kind, is := "`"+p[0].Value+"`", at(p[1], "type").Value, at(p[1], "description").Value
 		if kind != "string" {
-			name += " (" + kind + ": " + clause(member(p[1], "description").Value) + ")"
+			name += " (" + kind + ": " + strings.ToLower(is[:1]) + strings.TrimSuffix(is[1:], ".") + ")"
 		}
 		names = append(names, name)
 	}
-	return strings.TrimSuffix(member(e.schema(), "description").Value, ".") + ": " + strings.Join(names, ", ")
+	return strings.TrimSuffix(at(data, "description").Value, ".") + ": " + strings.Join(names, ", ")
 }
 
-// clause is a sentence as a part of another.
-func clause(sentence string) string {
-	return strings.ToLower(sentence[:1]) + strings.TrimSuffix(sentence[1:], ".")
-}
-
-func resolve(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		return n.Alias
+// at is the value to which keys lead; the zero node: there is none.
+func at(n *yaml.Node, keys ...string) *yaml.Node {
+	for i := 0; ; i++ {
+		if n.Kind == yaml.AliasNode {
+			n = n.Alias
+		}
+		if i == len(keys) {
+			return n
+		}
+		pairs := pairsOf(n)
+		found := slices.IndexFunc(pairs, func(p [2]*yaml.Node) bool { return p[0].Value == keys[i] })
+		if found < 0 {
+			return &yaml.Node{}
+		}
+		n = pairs[found][1]
 	}
-	return n
 }
 
-// member is the value of a key; nil: there is none.
-func member(n *yaml.Node, key string) *yaml.Node {
-	pairs := pairsOf(resolve(n))
-	i := slices.IndexFunc(pairs, func(p [2]*yaml.Node) bool { return p[0].Value == key })
-	if i < 0 {
-		return nil
-	}
-	return pairs[i][1]
-}
-
-func text(value string) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
-}
-
-// mapping is a node of keys and their values.
+// mapping is a node of keys, which are texts, and their values.
 func mapping(keysAndValues ...any) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for _, part := range keysAndValues {
 		if key, ok := part.(string); ok {
-			part = text(key)
+			part = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}
 		}
 		n.Content = append(n.Content, part.(*yaml.Node))
 	}
