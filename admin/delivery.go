@@ -53,21 +53,3 @@ func (r *request) replayDelivery() error {
 		return ok(deliveryJSON(d, &e).end()), err
 	})
 }
-
-// recoverEndpoint uses many small transactions, so no writer waits for it, and
-// has no deadline.
-func (r *request) recoverEndpoint() error {
-	var since time.Time
-	r.read(r.in.Time("since", &since))
-	r.require(!since.IsZero(), "since", "it is a time such as 2026-10-06T12:00:00.000Z")
-	return r.long(func() (store.Answer, error) { return r.recoverSince(since) })
-}
-
-func (r *request) recoverSince(since time.Time) (store.Answer, error) {
-	err := r.api.store.View(r.HTTP.Context(), func(tx store.Tx) error { return r.findOrg(tx) })
-	if err != nil {
-		return store.Answer{}, err
-	}
-	n, err := store.Recover(r.HTTP.Context(), r.api.store, r.actor, r.org(), r.Param("endpoint"), since)
-	return ok(newObject().number("recovered", int64(n)).end()), err
-}

@@ -3,7 +3,6 @@ package admin
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -180,22 +179,6 @@ func TestRemovedEndpoint(t *testing.T) {
 	env.wantAnswer(env.do("POST", "/orgs/org_acme/endpoints", `{"id":"whe_1","url":"https://a.example/","events":["member.added"]}`), 201, "{{*}}")
 	env.wantAnswer(env.do("GET", deliveries, ""), 200, `{"data":[],"next":null,"hasMore":false}`)
 	env.wantError(env.do("GET", "/orgs/org_acme/deliveries/"+id, ""), store.CodeNotFound, "The org has no such delivery.")
-}
-
-// Recovering makes due what failed since then, and counts it.
-func TestRecover(t *testing.T) {
-	env := newTestEnv(t)
-	ids := env.send(3)
-	env.attempt(ids[0], 500, time.Hour)
-	env.attempt(ids[1], 204, 0)
-	since := `{"since":"` + store.FormatTime(env.Now()) + `"}`
-	env.Advance(time.Second)
-	env.wantAnswer(env.do("POST", "/orgs/org_acme/endpoints/whe_1/recover", since), 200, `{"recovered":1}`)
-	got := env.claim()
-	slices.Sort(got)
-	want := []string{ids[0], ids[2]}
-	slices.Sort(want)
-	equal(t, "due", fmt.Sprint(got), fmt.Sprint(want))
 }
 
 // A secret that was rotated out is shown while it signs.

@@ -95,7 +95,6 @@ var operations = []operation{
 	{method: "POST", path: "/orgs/org_acme/endpoints/whe_1/rotate", body: `{"overlapSeconds":60}`, status: 200,
 		answer: strings.Replace(strings.TrimSuffix(whe1, "}"), `"oldSecretUntil":null`, `"oldSecretUntil":"2026-10-06T12:01:00.000Z"`, 1) + `,"secret":"{{whsec}}"}`, audit: "endpoint.secretRotated"},
 	{method: "POST", path: "/orgs/org_acme/endpoints/whe_1/test", status: 200, answer: `{"id":"{{whd}}"}`, events: "webhook.test"},
-	{method: "POST", path: "/orgs/org_acme/endpoints/whe_1/recover", body: `{"since":"2026-10-06T10:00:00Z"}`, status: 200, answer: `{"recovered":1}`, audit: "endpoint.recovered", events: "webhook.test"},
 	{method: "GET", path: "/orgs/org_acme/deliveries", status: 200, answer: `{"data":[` + whd1 + `}],"next":"1791284400012.$whd","hasMore":false}`},
 	{method: "GET", path: "/orgs/org_acme/deliveries/$whd", status: 200,
 		answer: whd1 + `,"body":{"type":"webhook.test","timestamp":` + at + `,"data":{"orgId":"org_acme","endpointId":"whe_1"}},"history":` + history + `}`},

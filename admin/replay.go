@@ -30,18 +30,11 @@ func previewJSON(p store.ReplayPreview) []byte {
 
 func (r *request) listReplays() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
-		jobs, err := store.LatestReplays(tx, r.org(), store.MaxReplays)
-		page := store.Page{Items: []byte(web.PageStart)}
+		jobs, more, err := store.LatestReplays(tx, r.org(), q.After.ID, q.Limit)
+		page := store.Page{Items: []byte(web.PageStart), More: more}
 		for _, j := range jobs {
-			switch at := (store.Cursor{ID: j.ID}); {
-			case !q.After.IsZero() && at.Compare(q.After) >= 0:
-			case page.Count == q.Limit:
-				page.More = true
-				return page, err
-			default:
-				page = withItem(page, replayJSON(j))
-				page.Last = at
-			}
+			page = withItem(page, replayJSON(j))
+			page.Last = store.Cursor{ID: j.ID}
 		}
 		return page, err
 	})
@@ -82,7 +75,7 @@ func (r *request) createReplay() error {
 }
 
 // readNewReplay reads which deliveries are asked for. None is not all of them: what is
-// left out by mistake must not send everything again.
+// left out by mistake must not replay everything.
 func (r *request) readNewReplay() (j store.ReplayJob, dryRun bool) {
 	j.OrgID = r.org()
 	texts, fields := map[string]*string{}, []strictjson.Field{}

@@ -31,7 +31,6 @@ var routes = []route{
 	{"DELETE", "/orgs/:org/endpoints/:endpoint", noBody, (*request).deleteEndpoint},
 	{"POST", "/orgs/:org/endpoints/:endpoint/disable", maxBody, (*request).disableEndpoint},
 	{"POST", "/orgs/:org/endpoints/:endpoint/enable", maxBody, (*request).enableEndpoint},
-	{"POST", "/orgs/:org/endpoints/:endpoint/recover", maxBody, (*request).recoverEndpoint},
 	{"POST", "/orgs/:org/endpoints/:endpoint/rotate", maxBody, (*request).rotateSecret},
 	{"GET", "/orgs/:org/endpoints/:endpoint/secret", noBody, (*request).readSecret},
 	{"POST", "/orgs/:org/endpoints/:endpoint/test", maxBody, (*request).testEndpoint},

@@ -75,7 +75,7 @@ type App struct {
 	endObserving func()       // nil: nothing is observed yet
 	pushed       atomic.Uint64
 	sweeps       sweeps
-	replays      replays
+	replays      waker
 	advancing    sync.Mutex // held while the test clock is moved, and during a reset
 	advancedTo   time.Time  // when old records were last dropped by the test clock
 }
@@ -83,7 +83,7 @@ type App struct {
 // Start opens the data file, fills it if there is a seed, and binds the
 // listeners. If it fails, it undoes what it started.
 func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err error) {
-	a = &App{settings: s, data: locate(s.Data), now: s.clock(), log: log, reload: make(chan os.Signal, 1), sweeps: sweeps{wake: make(chan struct{}, 1)}, replays: make(replays, 1)}
+	a = &App{settings: s, data: locate(s.Data), now: s.clock(), log: log, reload: make(chan os.Signal, 1), sweeps: sweeps{waker: make(waker, 1)}, replays: make(waker, 1)}
 	defer func() {
 		if err != nil {
 			a.close()

@@ -14,9 +14,20 @@ type job struct {
 	first  time.Duration        // how long until it is done for the first time
 	pause  time.Duration        // from one start to the next; a run that takes longer is followed by the next at once
 	next   func() time.Duration // instead of pause: asked after each run how long until the next; without both the job runs once
-	wake   <-chan struct{}      // starts a run at once; may be nil
+	wake   waker                // starts a run at once; may be nil
 	do     func(context.Context) error
 	failed string // what the log says when do returns an error
+}
+
+// waker has a token once a job is to run at once.
+type waker chan struct{}
+
+// Wake starts the job, or another run after the one that is running.
+func (w waker) Wake() {
+	select {
+	case w <- struct{}{}:
+	default:
+	}
 }
 
 // jobGroup is a list of jobs that run together. A group with a name runs on one node at

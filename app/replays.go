@@ -14,22 +14,11 @@ import (
 // replaysJob is the job of doing them, see [store.Coordination.Hold].
 const replaysJob = "replays"
 
-// replaysEvery is how often the node that retries deliveries looks for jobs that others
+// replaysEvery is how often the node that replays deliveries looks for jobs that others
 // started, or tries again after an error.
 const replaysEvery = time.Second
 
-// replays has a token once a job was started here.
-type replays chan struct{}
-
-// Wake starts the jobs that were created by now.
-func (w replays) Wake() {
-	select {
-	case w <- struct{}{}:
-	default:
-	}
-}
-
-// replayJob does the jobs that retry many deliveries: at the start those that an
+// replayJob does the jobs that replay many deliveries: at the start those that an
 // earlier process left, then each as it is created.
 func (a *App) replayJob() job {
 	return job{

@@ -18,15 +18,7 @@ type sweeps struct {
 	began   atomic.Int64 // of the running one
 	done    atomic.Int64 // when one last left nothing to drop
 	dropped func(kind string, n int)
-	wake    chan struct{} // has a token once there is something to drop
-}
-
-// Wake starts a sweep, or another after the one that is running.
-func (s *sweeps) Wake() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	waker
 }
 
 // state returns how long a sweep has been running, and when one was last done.
@@ -54,7 +46,7 @@ func (a *App) sweepJobs() []job {
 		removed.pause = removedEvery
 	}
 	return []job{removed, {
-		first: min(firstSweep, pause), next: func() time.Duration { return pause }, wake: a.sweeps.wake,
+		first: min(firstSweep, pause), next: func() time.Duration { return pause }, wake: a.sweeps.waker,
 		do: func(ctx context.Context) error { return a.sweep(ctx, keep) }, failed: "old records can't be dropped",
 	}}
 }

@@ -75,7 +75,7 @@ func TestSweepsOfOtherNodes(t *testing.T) {
 		defer s.Close()
 		var dropped atomic.Int64
 		a := &App{store: s, data: database("postgres://other.example/x"), settings: Settings{DeliveryRetention: time.Hour, HeldRetention: time.Hour}}
-		a.sweeps.wake = make(chan struct{}, 1)
+		a.sweeps.waker = make(waker, 1)
 		a.sweeps.dropped = func(_ string, n int) { dropped.Add(int64(n)) }
 		ctx, stop := context.WithCancel(t.Context())
 		defer synctest.Wait() // for what stop ends

@@ -16,7 +16,7 @@ import (
 )
 
 // The disable rule over real sockets, with a short schedule: disabled after the
-// last attempt, held, enabled, drained; and what had failed, recovered.
+// last attempt, held, enabled, drained; and what had failed, replayed.
 func TestDisabledHeldAndDrained(t *testing.T) {
 	env := newEnv(t)
 	var well atomic.Bool
@@ -60,11 +60,11 @@ func TestDisabledHeldAndDrained(t *testing.T) {
 	for range held {
 		verify(t, e.Secret, r.next(t))
 	}
-	if n, err := store.Recover(t.Context(), env.store, "usr_ada", testOrg, e.ID, start); n != 1 || err != nil {
-		t.Errorf("%d deliveries were recovered: %v", n, err)
+	if n := env.replaySince(e.ID, start); n != 1 {
+		t.Errorf("%d deliveries were replayed", n)
 	}
 	if again := r.next(t); again.header.Get("webhook-id") != first.ID {
-		t.Errorf("%s was recovered, not %s", again.header.Get("webhook-id"), first.ID)
+		t.Errorf("%s was replayed, not %s", again.header.Get("webhook-id"), first.ID)
 	}
 	if d := env.awaitState(first.ID, store.StateAcknowledged); len(d.History) != 7 {
 		t.Errorf("%d attempts were kept", len(d.History))
@@ -132,12 +132,12 @@ func TestFromTheFirstFailureToTheDrain(t *testing.T) {
 		if len(got) != len(held) {
 			t.Errorf("%d were held, and %d attempts made", len(held), len(got))
 		}
-		if n, err := store.Recover(ctx, env.store, "", testOrg, e.ID, start); n != 1 || err != nil {
-			t.Errorf("%d deliveries were recovered: %v", n, err)
+		if n := env.replaySince(e.ID, start); n != 1 {
+			t.Errorf("%d deliveries were replayed", n)
 		}
 		<-time.After(time.Minute)
 		if d := env.delivery(first.ID); d.State != store.StateAcknowledged || len(d.History) != 7 {
-			t.Errorf("the recovered delivery is %s after %d attempts", d.State, len(d.History))
+			t.Errorf("the replayed delivery is %s after %d attempts", d.State, len(d.History))
 		}
 		cancel()
 		running.Wait()

@@ -65,6 +65,23 @@ func (env *env) delivery(id string) (d store.Delivery) {
 	return d
 }
 
+// replaySince replays what an endpoint did not get since a time, and returns how many
+// deliveries that were.
+func (env *env) replaySince(endpointID string, since time.Time) int {
+	env.Helper()
+	var j store.ReplayJob
+	env.update(func(tx store.Tx) (err error) {
+		j, err = store.StartReplay(tx, "usr_ada", store.ReplayJob{OrgID: testOrg, Filter: store.DeliveryFilter{Endpoint: endpointID, Since: since}})
+		return err
+	})
+	kit.Must(env, store.RunReplays(context.Background(), env.store))
+	env.view(func(tx store.Tx) (err error) {
+		j, err = tx.ReplayJob(j.ID)
+		return err
+	})
+	return j.Done
+}
+
 // run starts a dispatcher; stop ends it at once.
 func (env *env) run(c Config) (stop func()) {
 	env.Helper()

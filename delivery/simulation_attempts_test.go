@@ -139,7 +139,7 @@ func (w *world) attempted(process *process, a *transaction) (want want) {
 
 // count applies the retry schedule to an attempt.
 func (w *world) count(p *modelDelivery, t *try) {
-	t.recorded, p.lastEnd = true, t.end
+	t.recorded, p.lastEnd = true, floorMs(floorMs(t.start).Add(t.end.Sub(t.start)))
 	if p.first.IsZero() {
 		p.first = floorMs(t.start)
 	}

@@ -212,7 +212,7 @@ func (w *world) interleave(p *modelDelivery) {
 	case h.draw(25):
 		w.replayOne(p)
 	case h.draw(50):
-		w.recoverSince(p.to, w.born)
+		w.replaySince(p.to, w.born)
 	case h.draw(50):
 		w.disable(p.to)
 	case h.draw(50):

@@ -98,7 +98,7 @@ func (f *fleet) checkCount(d *parcel, is *store.Delivery) {
 	if n := len(is.History); n < least || n > most {
 		f.breaksLocked(duplicates, "%s shows %d attempts; %d were recorded, and %d made", d.id, n, least, most)
 	}
-	if f.recovered || f.jumps > 0 || is.Attempts == 0 || last.IsZero() {
+	if f.settled || f.jumps > 0 || is.Attempts == 0 || last.IsZero() {
 		return
 	}
 	if pause := is.DueAt.Sub(last) + 3*tick; pause < f.schedule[is.Attempts-1] {

@@ -55,15 +55,15 @@ type fleet struct {
 	processes int
 
 	// The rest is read and written by others too.
-	byNumber  map[uint64]*endpoint
-	parcels   map[string]*parcel
-	asked     map[string]*wish // by key
-	turn      int              // of the node that is asked next
-	calmAt    time.Time        // when the effects of what went wrong are over
-	jumps     int              // of the database's clock
-	holder    context.Context  // of the job that one node does
-	recovered bool
-	sum       struct{ accepted, attempts, twice, fenced, unsure, faults int }
+	byNumber map[uint64]*endpoint
+	parcels  map[string]*parcel
+	asked    map[string]*wish // by key
+	turn     int              // of the node that is asked next
+	calmAt   time.Time        // when the effects of what went wrong are over
+	jumps    int              // of the database's clock
+	holder   context.Context  // of the job that one node does
+	settled  bool
+	sum      struct{ accepted, attempts, twice, fenced, unsure, faults int }
 }
 
 func newFleet(t *testing.T, seed uint64, url string, proxies []*postgres.Proxy) *fleet {
@@ -180,17 +180,23 @@ func (f *fleet) settle() {
 	for _, e := range f.endpoints {
 		e.character.kind = healthy
 	}
-	f.recovered = true
+	f.settled = true
 	f.mu.Unlock()
 	f.rest(time.Minute)
 	s := f.nodes[0].process.store
 	for _, e := range f.endpoints {
 		err := s.Update(f.Context(), store.InOrg(e.orgID), func(tx store.Tx) error { return store.EnableEndpoint(tx, "", e.orgID, e.id) })
 		if err == nil {
-			_, err = store.Recover(f.Context(), s, "", e.orgID, e.id, f.born.Add(-maxJump))
+			err = s.Update(f.Context(), store.InOrg(e.orgID), func(tx store.Tx) error {
+				_, err := store.StartReplay(tx, "", store.ReplayJob{OrgID: e.orgID, Filter: store.DeliveryFilter{Endpoint: e.id, Since: f.born.Add(-maxJump)}})
+				return err
+			})
+		}
+		if err == nil {
+			err = store.RunReplays(f.Context(), s)
 		}
 		if err != nil {
-			f.breaks(commits, "%s can't be recovered: %v", e.name, err)
+			f.breaks(commits, "%s can't be replayed: %v", e.name, err)
 		}
 	}
 	f.rest(2 * time.Minute)

@@ -92,7 +92,7 @@ type modelDelivery struct {
 	attempts  int       // of its round
 	made      int       // of all rounds
 	first     time.Time // start of the round's first attempt
-	lastEnd   time.Time // of the latest attempt that was committed
+	lastEnd   time.Time // of the latest attempt that was committed, as it is kept: its start in ms, and how long it took
 	due       time.Time
 	finished  time.Time
 	moved     time.Time // when the latest commit that changed it was made

@@ -2,7 +2,6 @@ package delivery_test
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"teamdata/store"
@@ -19,7 +18,7 @@ func (w *world) operate(o *org) {
 	case n < 52:
 		w.replay(o)
 	case n < 62:
-		w.recoverSince(e, w.born.Add(upTo(w.Rand, time.Since(w.born)+1)))
+		w.replaySince(e, w.born.Add(upTo(w.Rand, time.Since(w.born)+1)))
 	case n < 69:
 		w.rotate(e)
 	case n < 76:
@@ -158,94 +157,4 @@ func (w *world) replayOne(p *modelDelivery) {
 			return err
 		}, store.CodeNotFound)
 	})
-}
-
-// recovery is a Recover that runs: which deliveries it must queue again.
-type recovery struct {
-	w     *world
-	e     *endpoint
-	since time.Time
-	began time.Time
-	now   time.Time // of the store, when it looked first
-	done  int
-}
-
-// recoverSince queues again what an endpoint did not get since a time.
-func (w *world) recoverSince(e *endpoint, since time.Time) {
-	r := &recovery{w: w, e: e, since: since}
-	f := recoveryClient{w.as(fmt.Sprintf("recovering %s since %s", e.name, w.since(since)), r.expect), r}
-	w.client(func(ctx context.Context) {
-		r.began = time.Now()
-		n, err := store.Recover(ctx, f, "", e.orgID, e.id, since)
-		w.allow(f.who, err, store.CodeNotFound)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if err != nil {
-			return
-		}
-		if left := r.left(); len(left) > 0 {
-			w.breaksLocked(arrival, "%s left %s out", f.who, deliveryNames(left))
-		}
-		if n != r.done {
-			w.breaksLocked(commits, "%s says that it recovered %d of %d", f.who, n, r.done)
-		}
-	})
-}
-
-// recoveryClient is the store as a recovery sees it.
-type recoveryClient struct {
-	storeClient
-	r *recovery
-}
-
-func (f recoveryClient) View(ctx context.Context, fn func(store.Tx) error) error {
-	return f.storeClient.View(ctx, func(tx store.Tx) error {
-		f.r.now = tx.Now()
-		if e, err := tx.Endpoint(f.r.e.orgID, f.r.e.id); err == nil {
-			f.w.mu.Lock()
-			f.r.e = f.w.endpointByNumber(e.Number)
-			f.w.mu.Unlock()
-		}
-		return fn(tx)
-	})
-}
-
-// left are the deliveries that it should have queued, and that nothing else has
-// changed since it began.
-func (r *recovery) left() (left []*modelDelivery) {
-	for _, p := range r.w.deliveries {
-		if r.covers(p) && p.moved.Before(r.began) {
-			left = append(left, p)
-		}
-	}
-	return left
-}
-
-// covers reports whether a delivery is to be queued again.
-func (r *recovery) covers(p *modelDelivery) bool {
-	switch {
-	case p.to != r.e || p.gone || p.lastEnd.IsZero():
-		return false
-	case p.state == store.StateFailed:
-		return !p.finished.Before(floorMs(r.since)) && !p.finished.After(r.now)
-	}
-	return p.waiting() && p.due.After(r.now) && !p.lastEnd.Before(r.since)
-}
-
-// expect says what one of its commits must write.
-func (r *recovery) expect(a *transaction) (want want) {
-	for _, d := range a.put {
-		p := r.w.byID[d.ID]
-		if p == nil || !r.covers(p) {
-			r.w.breaksLocked(schedule, "%s queues %s again, which it is not about", a.who, d.ID)
-			continue
-		}
-		p.requeue(r.now)
-		want.moved = append(want.moved, p)
-	}
-	if len(want.moved) > 0 && r.done == 0 {
-		want.audits = []string{"endpoint.recovered " + r.e.id}
-	}
-	r.done += len(want.moved)
-	return want
 }

@@ -48,6 +48,7 @@ type transaction struct {
 	mails         []store.Mail
 	sent          []string // mails that were dropped
 	answers       []store.IdempotencyRecord
+	jobs          []store.ReplayJob
 	expired       int // answers that were dropped
 
 	committed  bool
@@ -68,7 +69,7 @@ func (a *transaction) brief() string {
 }
 
 func (a *transaction) wrote() bool {
-	return len(a.made)+len(a.removed)+len(a.forgotten)+len(a.audits)+len(a.events)+len(a.put)+len(a.dropped)+len(a.endpoints)+len(a.mails)+len(a.sent)+len(a.answers)+a.expired > 0
+	return len(a.made)+len(a.removed)+len(a.forgotten)+len(a.audits)+len(a.events)+len(a.put)+len(a.dropped)+len(a.endpoints)+len(a.mails)+len(a.sent)+len(a.answers)+len(a.jobs)+a.expired > 0
 }
 
 // Update records what is written, and whether it was committed.
@@ -209,6 +210,8 @@ func (w watchedRows) written(k *rows.Kind, key, value []byte, added bool) error 
 		return note(w, &a.mails, k, key, value)
 	case "idempotency":
 		return note(w, &a.answers, k, key, value)
+	case "replayJobs":
+		return note(w, &a.jobs, k, key, value)
 	}
 	return nil
 }

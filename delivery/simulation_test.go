@@ -22,7 +22,7 @@ var seeds = kit.NewSeeds("simulation.seeds", 8)
 // TestSimulation lets days pass in a small world in which everything fails that can:
 // receivers fail, hang and lose their answers, the disk is full at times, the
 // clock is set, the program is killed, stopped and started, and people disable,
-// enable, move, remove and make endpoints, replay and recover meanwhile. The store,
+// enable, move, remove and make endpoints, and replay deliveries meanwhile. The store,
 // its file or its database, the dispatcher and the mailer are the real ones; the
 // network, the mail server and the time are not, so that hours take no time at all.
 //
@@ -83,6 +83,7 @@ type world struct {
 	byEvent      map[string][]*modelDelivery
 	mails        map[string]*modelMail
 	answers      map[string]store.IdempotencyRecord // by key
+	replays      map[string]*modelReplay            // by id
 	asked        map[string]*endpoint               // by key
 	claimed      map[string]*modelDelivery
 	happened     int // commits and releases
@@ -94,7 +95,7 @@ func newWorld(t *testing.T, seed uint64, in engine) *world {
 		T: t, Rand: rand.New(rand.NewPCG(seed, 0)), seed: seed, engine: in,
 		chronicle: newChronicle(), disk: newDisk(seed), interleaving: newInterleaving(seed),
 		byID: map[string]*modelDelivery{}, byEvent: map[string][]*modelDelivery{}, mails: map[string]*modelMail{},
-		answers: map[string]store.IdempotencyRecord{}, asked: map[string]*endpoint{}, claimed: map[string]*modelDelivery{},
+		answers: map[string]store.IdempotencyRecord{}, asked: map[string]*endpoint{}, claimed: map[string]*modelDelivery{}, replays: map[string]*modelReplay{},
 	}
 	w.retention = pick(w.Rand, []time.Duration{12 * time.Hour, 36 * time.Hour, store.DefaultDeliveryRetention})
 	w.config.PerEndpoint = pick(w.Rand, []int{8, delivery.DefaultPerEndpoint})
@@ -179,7 +180,7 @@ func (w *world) name(prefix string) string {
 func (w *world) settle() {
 	w.endFaults()
 	w.rest(time.Minute)
-	w.recoverAll()
+	w.replayAll()
 	w.rest(11 * time.Hour) // until mail is tried again, and what waited at removed endpoints was due
 	if w.checkOverdue(); !w.isBroken() {
 		w.checkSettled()
@@ -234,10 +235,10 @@ func (w *world) endFaults() {
 	w.clients.Wait()
 }
 
-func (w *world) recoverAll() {
+func (w *world) replayAll() {
 	for _, o := range w.orgs {
 		for _, e := range o.endpoints {
-			w.recoverSince(e, w.born)
+			w.replaySince(e, w.born)
 		}
 	}
 	w.sweep()

@@ -49,17 +49,7 @@ func (w *DeliveryWalk) Read(tx Tx, before Cursor, limit int) (found []Delivery, 
 
 // named reads the delivery, or the deliveries of the event, that the filter names.
 func (w *DeliveryWalk) named(tx Tx, before Cursor, limit int) (found []Delivery, err error) {
-	ids := []string{w.Filter.Query}
-	if strings.HasPrefix(w.Filter.Query, PrefixEvent) {
-		event, err := tx.Event(w.Filter.Query)
-		if IsNotFound(err) || err == nil && event.OrgID != w.OrgID {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		ids = event.Deliveries
-	}
+	ids, err := namedDeliveries(tx, w.Filter.Query)
 	for _, id := range ids {
 		d, _, err := FindDelivery(tx, w.OrgID, id)
 		switch {
@@ -71,7 +61,16 @@ func (w *DeliveryWalk) named(tx Tx, before Cursor, limit int) (found []Delivery,
 		}
 	}
 	slices.SortFunc(found, func(a, b Delivery) int { return b.Latest().Compare(a.Latest()) })
-	return found[:min(len(found), limit)], nil
+	return found[:min(len(found), limit)], err
+}
+
+// namedDeliveries are the deliveries of an id: itself, or those of an event.
+func namedDeliveries(tx Tx, id string) ([]string, error) {
+	if !strings.HasPrefix(id, PrefixEvent) {
+		return []string{id}, nil
+	}
+	event, err := tx.Event(id)
+	return event.Deliveries, unlessNotFound(err)
 }
 
 // Matches reports whether the filter selects a delivery that was read.

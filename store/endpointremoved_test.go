@@ -153,7 +153,7 @@ func testRemovedAndMadeAgain(s *subject) {
 			s.Equal("acknowledged last", at, time.Time{})
 			return err
 		})
-		s.Equal("recovered", s.recovered(s, epoch), 0)
+		s.Equal("replayed", s.replaySince(s, epoch), 0)
 		ids = append(ids, s.sendTests("whe_1", 1)...)
 		s.Equal("what is sent to it", s.claimOf(e.Number), ids[len(ids)-1:])
 		s.Clock.Move(time.Hour) // nothing is acknowledged since
@@ -178,31 +178,30 @@ func (s *subject) failAllOf(id string) (disabled bool) {
 	return disabled
 }
 
-// TestRemovedWhileRecovering: what was not recovered by then stays as it is, also when
+// TestRemovedWhileReplaying: what was not replayed by then stays as it is, also when
 // another endpoint is made under that id.
-func TestRemovedWhileRecovering(t *testing.T) {
+func TestRemovedWhileReplaying(t *testing.T) {
 	for _, namesake := range []bool{false, true} {
-		onBoth(t, func(s *subject) { testRemovedWhileRecovering(s, namesake) })
+		onBoth(t, func(s *subject) { testRemovedWhileReplaying(s, namesake) })
 	}
 }
 
-func testRemovedWhileRecovering(s *subject, namesake bool) {
+func testRemovedWhileReplaying(s *subject, namesake bool) {
 	endpoint := s.Seed()
 	s.attemptMany(s.sendTests("whe_1", many), 500, nil, func(int) time.Time { return s.Clock.Now() })
 	s.Clock.Move(time.Minute)
 	updates := 0
-	n, err := store.Recover(context.Background(), interrupted{s, func() {
+	n := s.replaySince(interrupted{s, func() {
 		if updates++; updates == 1 {
 			s.Write(removeEndpoint(acme, "whe_1"))
 			if namesake {
 				s.Write(createEndpoint(newEndpoint(acme, "whe_1")))
 			}
 		}
-	}}, ada, acme, "whe_1", epoch)
-	s.Code("recovering", err, store.CodeNotFound)
+	}}, epoch)
 	failed := len(s.Listed(endpoint.Number, store.ListFailed))
-	s.Equal("recovered by then", []any{n > 0, n < many, n + failed}, []any{true, true, many})
-	s.goneFor("removed while recovering", endpoint.Number)
+	s.Equal("replayed by then", []any{n > 0, n < many, n + failed}, []any{true, true, many})
+	s.goneFor("removed while replaying", endpoint.Number)
 }
 
 // TestRemovedSwept: the sweep drops all of it, events with their last delivery,

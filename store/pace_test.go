@@ -60,10 +60,10 @@ func TestPace(t *testing.T) {
 		endpoint := s.Seed()
 		s.attemptMany(s.sendTests("whe_1", 120), 500, nil, func(int) time.Time { return s.Clock.Now() })
 		s.Clock.Move(time.Hour)
-		recovering := &timed{Store: s}
-		s.Equal("recovered", s.recovered(recovering, epoch), 120)
-		s.Equal("updates", len(recovering.ended), 4) // the last finds that nothing waits for a retry
-		s.paused(recovering)
+		replaying := &timed{Store: s}
+		s.Equal("replayed", s.replaySince(replaying, epoch), 120)
+		s.Equal("updates", len(replaying.ended), 13) // the last finds that nothing waits for a retry
+		s.paused(replaying)
 
 		s.attemptMany(s.Listed(endpoint.Number, store.ListWaiting), 200, nil, func(int) time.Time { return s.Clock.Now() })
 		s.Clock.Move(day)
@@ -80,10 +80,7 @@ func TestPauseIsLimited(t *testing.T) {
 	onSlowDisk(t, 20*time.Second, func(s *subject) {
 		s.Seed()
 		s.attemptMany(s.sendTests("whe_1", 30), 500, nil, func(int) time.Time { return s.Clock.Now().Add(-time.Hour) })
-		s.Write(func(tx store.Tx) error {
-			_, err := store.StartReplay(tx, ada, store.ReplayJob{OrgID: acme})
-			return err
-		})
+		s.startReplay(store.ReplayJob{})
 		running := &timed{Store: s}
 		s.Code("running", store.RunReplays(s.Context(), running), "")
 		s.Equal("updates", len(running.ended) > 2, true)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,19 +20,16 @@ const (
 	ReplayCancelled
 )
 
+var replayStates = [...]string{"unknown", "running", "done", "cancelled"}
+
 func (s ReplayState) String() string {
-	switch s {
-	case ReplayRunning:
-		return "running"
-	case ReplayDone:
-		return "done"
-	case ReplayCancelled:
-		return "cancelled"
+	if int(s) >= len(replayStates) {
+		s = 0
 	}
-	return "unknown"
+	return replayStates[s]
 }
 
-// ReplayJob retries many deliveries of an org: those that its filter selects, or that
+// ReplayJob replays many deliveries of an org: those that its filter selects, or that
 // it names. It takes only those whose last attempt ended before it was created, so it
 // takes none twice.
 type ReplayJob struct {
@@ -179,17 +177,9 @@ func (j *ReplayJob) check(tx Tx) error {
 			return err
 		}
 	}
-	j.Filter = replayFilter(j.Filter)
+	// A job of any state would also repeat what was acknowledged, which must be asked for.
+	j.Filter.State = cmp.Or(j.Filter.State, "unsuccessful")
 	return nil
-}
-
-// replayFilter makes a filter one of a job: a job of any state would also repeat all
-// that was acknowledged, which nobody means who doesn't say so.
-func replayFilter(f DeliveryFilter) DeliveryFilter {
-	if f.State == "" {
-		f.State = "unsuccessful"
-	}
-	return f
 }
 
 // makeRoomForReplay drops an org's oldest jobs that are over.
@@ -226,11 +216,14 @@ func (j *ReplayJob) finish(tx Tx, as ReplayState) {
 	j.State, j.FinishedAt, j.Deliveries, j.At = as, tx.Now(), nil, ReplayPosition{}
 }
 
-// LatestReplays lists up to limit jobs of an org, latest first.
-func LatestReplays(tx Tx, orgID string, limit int) ([]ReplayJob, error) {
-	jobs, err := tx.ReplayJobs(orgID, "", MaxReplays)
+// LatestReplays lists up to limit jobs of an org, latest first, and reports whether there
+// are more. They come before an id; empty: the latest is the first.
+func LatestReplays(tx Tx, orgID, before string, limit int) (jobs []ReplayJob, more bool, err error) {
+	jobs, err = tx.ReplayJobs(orgID, "", MaxReplays)
 	slices.Reverse(jobs)
-	return jobs[:min(len(jobs), limit)], err
+	jobs = slices.DeleteFunc(jobs, func(j ReplayJob) bool { return before != "" && j.ID >= before })
+	n := min(len(jobs), limit)
+	return jobs[:n], n < len(jobs), err
 }
 
 func expiredReplay(j ReplayJob, now time.Time) (id string, yes bool) {

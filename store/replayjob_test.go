@@ -24,13 +24,13 @@ func (k *killed) Update(ctx context.Context, scope store.Scope, fn func(store.Tx
 	return k.Store.Update(ctx, scope, fn)
 }
 
-// TestReplayJobKilled: a job that is killed again and again retries each delivery once
+// TestReplayJobKilled: a job that is killed again and again replays each delivery once
 // more, also when some fail again meanwhile, and its count is exact.
 func TestReplayJobKilled(t *testing.T) { onBoth(t, testReplayJobKilled) }
 
 func testReplayJobKilled(s *subject) {
 	endpoint := s.Seed()
-	failed, retrying, _ := s.fillForRecovery()
+	failed, retrying, _ := s.fillForReplay()
 	s.Write(func(tx store.Tx) error { return tx.PutLastAcknowledged(endpoint.Number, tx.Now().Add(time.Hour)) })
 	want := len(failed) + len(retrying)
 	p, err := store.PreviewReplay(s.Context(), s, store.ReplayJob{OrgID: acme}, 10_000)
@@ -82,40 +82,27 @@ func testReplayJobKilled(s *subject) {
 	s.Equal("each once more", once, want)
 }
 
-// TestReplayJobNamed retries what is named, and stops when it is cancelled.
+// TestReplayJobNamed replays what is named, and stops when it is cancelled.
 func TestReplayJobNamed(t *testing.T) { onBoth(t, testReplayJobNamed) }
 
 func testReplayJobNamed(s *subject) {
 	s.Seed()
-	failed, _, others := s.fillForRecovery()
-	start := func(j store.ReplayJob) (id string) {
-		j.OrgID = acme
-		s.Write(func(tx store.Tx) error {
-			started, err := store.StartReplay(tx, ada, j)
-			id = started.ID
-			return err
-		})
-		return id
-	}
-	find := func(id string) (j store.ReplayJob) {
-		s.Read(func(tx store.Tx) (err error) { j, err = store.FindReplay(tx, acme, id); return err })
-		return j
-	}
-	named := start(store.ReplayJob{Deliveries: []string{failed[0], "whd_none", others[0], failed[0], failed[1]}})
-	asked := start(store.ReplayJob{Filter: store.DeliveryFilter{Query: failed[2]}})
-	cancelled := start(store.ReplayJob{Filter: store.DeliveryFilter{State: "failed", Endpoint: "whe_1"}})
+	failed, _, others := s.fillForReplay()
+	named := s.startReplay(store.ReplayJob{Deliveries: []string{failed[0], "whd_none", others[0], failed[0], failed[1]}})
+	asked := s.startReplay(store.ReplayJob{Filter: store.DeliveryFilter{Query: failed[2]}})
+	cancelled := s.startReplay(store.ReplayJob{Filter: store.DeliveryFilter{State: "failed", Endpoint: "whe_1"}})
 	s.Write(func(tx store.Tx) error {
 		_, err := store.CancelReplay(tx, ada, acme, cancelled)
 		return err
 	})
 	s.Code("running", store.RunReplays(s.Context(), s), "")
-	s.Equal("named, each once", find(named).Done, 3)
-	s.Equal("asked for", find(asked).Done, 1)
-	s.Equal("cancelled", []any{find(cancelled).State, find(cancelled).Done}, []any{store.ReplayCancelled, 0})
+	s.Equal("named, each once", s.replayJob(named).Done, 3)
+	s.Equal("asked for", s.replayJob(asked).Done, 1)
+	s.Equal("cancelled", []any{s.replayJob(cancelled).State, s.replayJob(cancelled).Done}, []any{store.ReplayCancelled, 0})
 	s.Equal("still failed", s.delivery(failed[3]).State, store.StateFailed)
 }
 
-// TestReplayJobInAMoment: where the clock stands still, what has just failed is retried
+// TestReplayJobInAMoment: where the clock stands still, what has just failed is replayed
 // too, and once more only, also if it fails again in that moment.
 func TestReplayJobInAMoment(t *testing.T) { onBoth(t, testReplayJobInAMoment) }
 
@@ -125,17 +112,13 @@ func testReplayJobInAMoment(s *subject) {
 	ids := s.sendTests("whe_1", 120)
 	justNow := func(int) time.Time { return s.Clock.Now().Add(-time.Second) } // it takes a second
 	s.attemptMany(ids, 500, nil, justNow)
-	var j store.ReplayJob
-	s.Write(func(tx store.Tx) (err error) {
-		j, err = store.StartReplay(tx, ada, store.ReplayJob{OrgID: acme})
-		return err
-	})
+	job := s.startReplay(store.ReplayJob{})
 	s.Equal("ends as killed", errors.Is(store.RunReplays(s.Context(), &killed{s, 1}), errKilled), true)
 	again := s.Claimable()
-	s.Equal("some are retried, not all", len(again) > 0 && len(again) < len(ids), true)
+	s.Equal("some are replayed, not all", len(again) > 0 && len(again) < len(ids), true)
 	s.attemptMany(again, 500, nil, justNow)
 	s.Code("running", store.RunReplays(s.Context(), s), "")
-	s.Read(func(tx store.Tx) (err error) { j, err = store.FindReplay(tx, acme, j.ID); return err })
+	j := s.replayJob(job)
 	s.Equal("done", []any{j.State, j.Done}, []any{store.ReplayDone, len(ids)})
 	s.Equal("due", len(s.Claimable()), len(ids)-len(again))
 }
@@ -146,7 +129,7 @@ func TestReplayJobChecked(t *testing.T) { onBoth(t, testReplayJobChecked) }
 func testReplayJobChecked(s *subject) {
 	s.Seed()
 	for _, wrong := range []string{"", "whe_1", "whd_\x00", "whd_é"} {
-		s.refused("retrying "+wrong, store.CodeBadRequest, func(tx store.Tx) error {
+		s.refused("replaying "+wrong, store.CodeBadRequest, func(tx store.Tx) error {
 			_, err := store.StartReplay(tx, ada, store.ReplayJob{OrgID: acme, Deliveries: []string{"whd_1", wrong}})
 			return err
 		})

@@ -2,11 +2,11 @@ package store
 
 import (
 	"context"
+	"maps"
 	"slices"
-	"strings"
 )
 
-// ReplayPreview is what a job would retry now.
+// ReplayPreview is what a job would replay now.
 type ReplayPreview struct {
 	Total      int
 	More       bool           // there may be more, which were not counted
@@ -17,7 +17,7 @@ type ReplayPreview struct {
 // previewStep is how many deliveries each transaction of a preview reads.
 const previewStep = 1000
 
-// PreviewReplay counts what a job with an org, and a filter or ids, would retry, up to
+// PreviewReplay counts what a job with an org, and a filter or ids, would replay, up to
 // most, and reads about twice as many deliveries at most: what a filter seldom selects
 // takes no longer than what it often does. It reads in small transactions, and finds more
 // than a moment's only if deliveries fail meanwhile. notFound: there is no such org or
@@ -37,47 +37,47 @@ func PreviewReplay(ctx context.Context, s Store, j ReplayJob, most int) (p Repla
 				}
 				j.CreatedAt = tx.Now()
 			}
-			more, err = j.walk(tx, min(previewStep, left), func(d *Delivery) (bool, error) { p.add(d, most); return false, nil })
+			more, err = j.walk(tx, min(previewStep, left), func(d *Delivery) (bool, error) {
+				if p.More = p.Total == most; !p.More {
+					p.Total++
+					p.ByEndpoint[d.EndpointID]++
+				}
+				return p.More, nil
+			})
 			return err
 		})
 		if err != nil {
 			return p, err
 		}
 	}
-	slices.Sort(p.Endpoints)
+	p.Endpoints = slices.Sorted(maps.Keys(p.ByEndpoint))
 	return p, nil
 }
 
-func (p *ReplayPreview) add(d *Delivery, most int) {
-	if p.Total == most {
-		p.More = true
-		return
-	}
-	if p.Total++; p.ByEndpoint[d.EndpointID] == 0 {
-		p.Endpoints = append(p.Endpoints, d.EndpointID)
-	}
-	p.ByEndpoint[d.EndpointID]++
-}
-
 // walk reads about step deliveries from where the job is, calls take with those that
-// it retries until it has enough, and moves on. more is false at the end.
+// it replays until it has enough, and moves on. more is false at the end.
 func (j *ReplayJob) walk(tx Tx, step int, take func(*Delivery) (enough bool, err error)) (more bool, err error) {
 	if j.Deliveries != nil || j.Filter.Query != "" {
 		return j.walkNamed(tx, step, take)
 	}
-	endpoints, err := j.endpoints(tx)
+	in, err := WalkDeliveries(tx, j.OrgID, j.Filter)
 	if err != nil {
-		return false, err
+		return false, unlessNotFound(err)
 	}
 	lists := replayLists(j.Filter.State)
-	for i := range endpoints {
-		e := &endpoints[i]
+	for i := range in.Endpoints {
+		e := &in.Endpoints[i]
+		if e.ID < j.At.Endpoint {
+			continue
+		}
 		if j.At.Endpoint != e.ID {
 			j.At = ReplayPosition{Endpoint: e.ID}
 		}
 		for _, list := range lists[max(slices.Index(lists, j.At.List), 0):] {
 			if j.At.List != list {
-				j.At.List, j.At.After = list, j.start()
+				// After every id of that moment: finished ones are listed latest first, and
+				// what waits and is due already is sent anyway.
+				j.At.List, j.At.After = list, CursorOf(j.CreatedAt, "~")
 			}
 			for ended := false; !ended; {
 				if step <= 0 {
@@ -94,19 +94,6 @@ func (j *ReplayJob) walk(tx Tx, step int, take func(*Delivery) (enough bool, err
 	return false, nil
 }
 
-// endpoints lists the job's endpoints from where it is.
-func (j *ReplayJob) endpoints(tx Tx) ([]Endpoint, error) {
-	if j.Filter.Endpoint != "" {
-		e, err := tx.Endpoint(j.OrgID, j.Filter.Endpoint)
-		if err != nil {
-			return nil, unlessNotFound(err)
-		}
-		return []Endpoint{e}, nil
-	}
-	all, err := tx.Endpoints(j.OrgID)
-	return slices.DeleteFunc(all, func(e Endpoint) bool { return e.ID < j.At.Endpoint }), err
-}
-
 // replayLists are the lists that may have deliveries in a state of a filter.
 func replayLists(state string) []DeliveryList {
 	switch state {
@@ -118,12 +105,6 @@ func replayLists(state string) []DeliveryList {
 		return []DeliveryList{ListFailed, ListWaiting}
 	}
 	return []DeliveryList{ListWaiting}
-}
-
-// start is the position in each list before the first delivery that the job may retry.
-// What waits and is due already is left alone: it is sent anyway.
-func (j *ReplayJob) start() Cursor {
-	return CursorOf(j.CreatedAt, "~") // after every id of that moment; finished ones are listed latest first
 }
 
 // walkList reads a page of an endpoint's list, and returns how many deliveries it has,
@@ -148,7 +129,10 @@ func (j *ReplayJob) walkList(tx Tx, e *Endpoint, step int, take func(*Delivery) 
 
 // walkNamed is walk for deliveries that are named, by the job or by its filter.
 func (j *ReplayJob) walkNamed(tx Tx, step int, take func(*Delivery) (bool, error)) (more bool, err error) {
-	ids, err := j.named(tx)
+	ids := j.Deliveries
+	if ids == nil {
+		ids, err = namedDeliveries(tx, j.Filter.Query)
+	}
 	for enough := false; !enough && err == nil && j.At.Index < len(ids) && step > 0; step-- {
 		d, e, errFind := FindDelivery(tx, j.OrgID, ids[j.At.Index])
 		j.At.Index++
@@ -159,19 +143,7 @@ func (j *ReplayJob) walkNamed(tx Tx, step int, take func(*Delivery) (bool, error
 	return j.At.Index < len(ids), err
 }
 
-func (j *ReplayJob) named(tx Tx) ([]string, error) {
-	switch id := j.Filter.Query; {
-	case j.Deliveries != nil:
-		return j.Deliveries, nil
-	case strings.HasPrefix(id, PrefixDelivery):
-		return []string{id}, nil
-	default:
-		event, err := tx.Event(id)
-		return event.Deliveries, unlessNotFound(err)
-	}
-}
-
-// takes reports whether the job retries a delivery: one that it selects, whose last
+// takes reports whether the job replays a delivery: one that it selects, whose last
 // attempt ended before it was created, and that isn't about to be sent anyway. In the
 // very moment of its creation, which lasts where a test holds the clock, what finished
 // counts too: a walk never returns to it. What waits might come back, and doesn't count.

@@ -14,7 +14,7 @@ type deliveryPage struct {
 	History []store.Attempt // newest first
 	Kept    bool            // earlier attempts are no longer kept
 	Due     bool            // the next attempt is due
-	Manages bool            // the person may send it again, so also by a command that is copied
+	Manages bool            // the person may replay it, and so also send it by a command that is copied
 	Payload payload
 	Curl    string // that command; empty for whoever may not
 	Others  []otherDelivery

@@ -32,9 +32,9 @@ func TestSendTest(t *testing.T) {
 		t.Errorf("got %s", live.Body)
 	}
 	w.attempt(id, 204, "", "")
-	b.get(path+"/live").wants(t, 200, "data-done", "Acknowledged</strong>", ": 204 after", "Send again</button>")
+	b.get(path+"/live").wants(t, 200, "data-done", "Acknowledged</strong>", ": 204 after", "Retry</button>")
 	done := b.get(path)
-	done.wants(t, 200, "Send again</button>")
+	done.wants(t, 200, "Retry</button>")
 	if strings.Contains(done.Body, "data-live") {
 		t.Error("a finished delivery is watched")
 	}

@@ -23,7 +23,7 @@ type deliveriesPage struct {
 	Err    *store.Error    // what is wrong with it; nil: nothing
 	Types  []eventChoice
 	States []stateChoice
-	Failed stateChoice // of what is shown, what can be retried
+	Failed stateChoice // of what is shown, what can be replayed
 	Found  searchResult[deliveryRow]
 	After  string // cursor behind which the page begins; empty: at the start
 	Path   string // of the list without a filter
@@ -59,8 +59,8 @@ func (r *request) newRow(d store.Delivery, e *store.Endpoint) deliveryRow {
 	return row
 }
 
-// Retriable reports whether the row offers to retry the delivery.
-func (d deliveryRow) Retriable() bool {
+// Replayable reports whether the row offers to replay the delivery.
+func (d deliveryRow) Replayable() bool {
 	return d.State == store.StateFailed || d.State == store.StateRetrying
 }
 
@@ -236,11 +236,9 @@ func (p *deliveriesPage) count(tx store.Tx) error {
 		}
 	}
 	p.addStates(counts)
-	retry := p.walk.Filter
-	if retry.State == "" {
-		retry.State = "failed"
-	}
-	p.Failed = stateChoice{State: retry.State, Count: counts[retry.State], Path: withQuery("", retry.Values()...)}
+	replay := p.walk.Filter
+	replay.State = cmp.Or(replay.State, "failed")
+	p.Failed = stateChoice{State: replay.State, Count: counts[replay.State], Path: withQuery("", replay.Values()...)}
 	return nil
 }
 

@@ -17,13 +17,13 @@ const maxFailed = 100
 // endpointHead is what all tabs of an endpoint's page begin with.
 type endpointHead struct {
 	store.Endpoint
-	OrgID   string
-	Tab     string        // overview, deliveries or settings
-	State   string        // stateActive, stateFailing or stateDisabled
-	Failed  string        // how many deliveries failed for good; empty: none
-	Types   []eventChoice // that a test may have
-	Retry   string        // how many of them the link of the head retries; empty: none
-	RetryTo string        // path of the preview of that
+	OrgID    string
+	Tab      string        // overview, deliveries or settings
+	State    string        // stateActive, stateFailing or stateDisabled
+	Failed   string        // how many deliveries failed for good; empty: none
+	Types    []eventChoice // that a test may have
+	Replay   string        // how many of them the link of the head replays; empty: none
+	ReplayTo string        // path of the preview of that
 }
 
 // endpointPage is the data of endpoint.html.
@@ -178,8 +178,8 @@ func (r *request) endpointHead(tx store.Tx, e store.Endpoint, state, tab string)
 			n = len(failed)
 		}
 		if n > 0 {
-			head.Retry = formatCount(n, more && n == len(failed))
-			head.RetryTo = withQuery(r.path("replay"), "endpoint", e.ID, "state", "failed", "since", store.FormatTime(since))
+			head.Replay = formatCount(n, more && n == len(failed))
+			head.ReplayTo = withQuery(r.path("replay"), "endpoint", e.ID, "state", "failed", "since", store.FormatTime(since))
 			break
 		}
 	}

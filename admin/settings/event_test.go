@@ -42,7 +42,7 @@ func TestEvent(t *testing.T) {
 	page.wants(t, 200, "<title>member.added · "+sent[0].EventID, "&lt;/code&gt;&lt;b&gt;", `<span class="k">&#34;type&#34;</span>: <span class="s">&#34;member.added&#34;</span>`, " bytes</span>",
 		"/deliveries/"+sent[0].ID+`/replay"`, "Retrying", "broken", "Acknowledged", "Held", "Sent once enabled")
 	if n := strings.Count(page.Body, "/replay\""); n != 1 {
-		t.Errorf("%d deliveries can be retried", n)
+		t.Errorf("%d deliveries can be replayed", n)
 	}
 	if strings.Contains(page.Body, sent[3].ID) {
 		t.Error("a delivery to a deleted endpoint is shown")
@@ -57,7 +57,7 @@ func TestEvent(t *testing.T) {
 	seen := w.signedIn("usr_grace").get(path)
 	seen.wants(t, 200, "Retrying", "Sent once enabled", "/deliveries/"+sent[1].ID)
 	if strings.Contains(seen.Body, "/replay") {
-		t.Error("a viewer may retry")
+		t.Error("a viewer may replay")
 	}
 }
 
@@ -70,12 +70,12 @@ func TestReplayOfHeld(t *testing.T) {
 	w.attempt(d.ID, 500, "no", "broken")
 	w.Update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "", "org_acme", "whe_1") })
 	b, path := w.signedIn("usr_ada"), "/orgs/org_acme/deliveries/"+d.ID
-	b.get(path).wants(t, 200, "Send once enabled</button>")
+	b.get(path).wants(t, 200, "Retry once enabled</button>")
 	b.post(path+"/replay", nil).leads(t, path+"?done=delivery-replayed")
 	for _, page := range []string{path + "?done=delivery-replayed", path + "/live"} {
 		r := b.get(page)
 		r.wants(t, 200, "Held:", "It is sent once the endpoint is enabled.")
-		for _, wrong := range []string{"Retry now", "Send again", "Send once enabled", "on its way", "in a moment", "due now"} {
+		for _, wrong := range []string{"Retry now", "Retry</button>", "Retry once enabled", "on its way", "in a moment", "due now"} {
 			if strings.Contains(r.Body, wrong) {
 				t.Errorf("%s says %q", page, wrong)
 			}

@@ -1,8 +1,9 @@
 package settings
 
 import (
+	"cmp"
 	"net/url"
-	"time"
+	"slices"
 
 	"teamdata/store"
 )
@@ -10,7 +11,7 @@ import (
 // maxPreviewed is how many deliveries a preview counts.
 const maxPreviewed = 10_000
 
-// replayPage asks whether to retry the deliveries of a filter, or those that were ticked.
+// replayPage asks whether to replay the deliveries of a filter, or those that were ticked.
 type replayPage struct {
 	Err       *store.Error // nil: nothing is wrong
 	Filter    store.DeliveryFilter
@@ -32,16 +33,8 @@ type replayedEndpoint struct {
 // Unsuccessful reports whether those that wait for a retry are taken too.
 func (p *replayPage) Unsuccessful() bool { return p.Filter.State == "unsuccessful" }
 
-// Since and Until are the filter's bounds, exactly.
-func (p *replayPage) Since() string { return exactTime(p.Filter.Since) }
-func (p *replayPage) Until() string { return exactTime(p.Filter.Until) }
-
-func exactTime(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339Nano)
-}
+// Fields are the names and values of the filter's fields, which the form sends.
+func (p *replayPage) Fields() [][]string { return slices.Collect(slices.Chunk(p.Filter.Values(), 2)) }
 
 func (r *request) showReplay() error {
 	if err := r.View(nil); err != nil {
@@ -59,9 +52,7 @@ func (r *request) askedReplay(from url.Values) (store.ReplayJob, error) {
 		return j, nil
 	}
 	f, err := store.ParseDeliveryFilter(from.Get, r.zone())
-	if f.State == "" {
-		f.State = "unsuccessful"
-	}
+	f.State = cmp.Or(f.State, "unsuccessful")
 	j.Filter = f
 	return j, err
 }
@@ -96,7 +87,7 @@ func (r *request) renderReplay(from url.Values, wrong *store.Error) error {
 				p.Endpoints = append(p.Endpoints, replayedEndpoint{e, p.Preview.ByEndpoint[id]})
 			}
 		}
-		p.Recent, err = store.LatestReplays(tx, r.org.ID, 5)
+		p.Recent, _, err = store.LatestReplays(tx, r.org.ID, "", 5)
 		return err
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"teamdata/store"
 )
 
-// A retry of many shows what it would take, is started by the form, and its page shows
+// A replay of many shows what it would take, is started by the form, and its page shows
 // how far it is until it is done.
 func TestReplayMany(t *testing.T) {
 	w := newEnv(t)
@@ -23,7 +23,7 @@ func TestReplayMany(t *testing.T) {
 	w.Advance(time.Second)
 	b := w.signedIn("usr_ada")
 	b.get("/orgs/org_acme/replay?endpoint=whe_1").wants(t, 200, "Retry 2 unsuccessful", "All not acknowledged", "Retry all 2")
-	b.get("/orgs/org_acme/replay?endpoint=whe_1&state=retrying").wants(t, 200, "There is nothing to retry")
+	b.get("/orgs/org_acme/replay?endpoint=whe_1&state=retrying").wants(t, 200, "There is nothing to replay")
 	b.get("/orgs/org_acme/replay?endpoint=whe_none").wants(t, 404)
 	form := url.Values{"endpoint": {"whe_1"}, "state": {"unsuccessful"}, "since": {since.Format(time.RFC3339Nano)}}
 	b.get("/orgs/org_acme/replay?"+form.Encode()).wants(t, 200, "Retry 1 unsuccessful")

@@ -14,12 +14,12 @@ import (
 )
 
 var (
-	replayed     = flag.Int("replayed", 20_000, "how many failed deliveries are retried in BenchmarkBesideReplay")
+	replayed     = flag.Int("replayed", 20_000, "how many failed deliveries are replayed in BenchmarkBesideReplay")
 	besideReplay = flag.Duration("beside", time.Second, "how long BenchmarkBesideReplay measures")
 )
 
 // BenchmarkBesideReplay sends to healthy endpoints, first while nothing else happens,
-// then while a job retries the failed deliveries of another endpoint, as fast as its
+// then while a job replays the failed deliveries of another endpoint, as fast as its
 // receiver acknowledges them. It reports how long a webhook takes to endpoints of the
 // job's org and of another one, and how much longer than without the job: of several
 // rounds the one whose ratio is the middle one. With the size that is promised:
@@ -27,7 +27,7 @@ var (
 //	go test ./cli/bench -run '^$' -bench BesideReplay -benchtime 5x -args -replayed 100000 -beside 5s
 func BenchmarkBesideReplay(b *testing.B) {
 	rounds := map[string][]Round{}
-	retried := 0
+	done := 0
 	for b.Loop() {
 		s := benchSession(b)
 		l := s.newReplaying(b)
@@ -36,11 +36,11 @@ func BenchmarkBesideReplay(b *testing.B) {
 		kit.Must(b, err)
 		l.startJob(b)
 		beside := l.measure(b)
-		n := l.retried.count()
+		n := l.failing.count()
 		if n == 0 || n >= *replayed {
-			b.Fatalf("%d of %d were retried meanwhile", n, *replayed)
+			b.Fatalf("%d of %d were replayed meanwhile", n, *replayed)
 		}
-		retried += n
+		done += n
 		for i, org := range []string{"same-org", "other-org"} {
 			rounds[org] = append(rounds[org], Round{Value: millis(beside[i]), Baseline: millis(alone[i])})
 		}
@@ -52,14 +52,14 @@ func BenchmarkBesideReplay(b *testing.B) {
 		b.ReportMetric(f.Value, org+"-p99-ms")
 		b.ReportMetric(*f.Ratio, org+"-p99-ratio")
 	}
-	b.ReportMetric(float64(retried)/float64(b.N), "retried/op")
+	b.ReportMetric(float64(done)/float64(b.N), "replayed/op")
 	b.ReportMetric(0, "ns/op")
 }
 
 // replaying is a deployment in which deliveries of one endpoint failed.
 type replaying struct {
 	deployment
-	retried *receiver // of that endpoint
+	failing *receiver // of that endpoint
 	other   *org      // another one than deployment.org, which has that endpoint
 }
 
@@ -67,7 +67,7 @@ func (s *session) newReplaying(b *testing.B) *replaying {
 	b.Helper()
 	l := &replaying{deployment: deployment{session: s, server: &server{data: s.path("replay.db")}}}
 	var all []string
-	for _, r := range []**receiver{&l.receiver, &l.retried} {
+	for _, r := range []**receiver{&l.receiver, &l.failing} {
 		var err error
 		*r, err = s.newReceiver(b.Context(), "replay.ca")
 		kit.Must(b, err)
@@ -78,7 +78,7 @@ func (s *session) newReplaying(b *testing.B) *replaying {
 	kit.Must(b, os.WriteFile(l.receiver.caFile, []byte(all[0]+all[1]), 0o600))
 	healthy, err := l.receiver.listen(2, false)
 	kit.Must(b, err)
-	failed, err := l.retried.listen(1, false)
+	failed, err := l.failing.listen(1, false)
 	kit.Must(b, err)
 	l.org, l.other = newOrg(0, 0, failed[0], healthy[0]), newOrg(1, 0, healthy[1])
 	kit.Must(b, writeSeed(l.data+".json", l.org, l.other))

@@ -20,7 +20,14 @@ func deliveryCommand(e *env) *cobra.Command {
 		none:    "no such deliveries; send one with: teamdata endpoint test ENDPOINT",
 	})
 	r.add(action{use: "show DELIVERY", short: "Show a delivery with its attempts and its body", example: "delivery show whd_01JD", op: readDelivery, print: (*session).showDelivery})
-	deliveryReplay(r)
+	r.add(action{
+		use: "replay DELIVERY", short: "Replay a delivery",
+		long: `Replay makes a delivery due now, with its webhook-id and a new series of attempts.
+Receivers know by the webhook-id which events they have already. For many deliveries
+see: teamdata replay create`,
+		example: "delivery replay whd_01JD",
+		op:      replayDelivery,
+	})
 	return r.Command
 }
 

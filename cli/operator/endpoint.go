@@ -40,7 +40,6 @@ says "test":true beside its type. See how it went with: teamdata delivery show I
 		op:      testEndpoint,
 	})
 	endpointRotate(r)
-	endpointRecover(r)
 	return r.Command
 }
 
@@ -90,16 +89,6 @@ signs beside it for that time, so that receivers don't miss an event.`,
 		},
 		shows: "secret", secret: true, done: "receivers need the new secret now; see it again with: teamdata endpoint show {id} --secret",
 	}), &secretFile)
-}
-
-func endpointRecover(r *resource) {
-	r.add(action{
-		use: "recover ENDPOINT --since TIME", short: "Send again all that failed since a time",
-		long: `Recover makes each delivery due now that has failed, or that waits after a failed
-attempt. Receivers know by the webhook-id which events they have already.`,
-		example: "endpoint recover whe_hook --since 24h\nendpoint recover whe_hook --since 2026-11-21T12:00:00Z",
-		op:      recoverEndpoint, shows: "recovered",
-	})
 }
 
 const eventsHelp = `EVENTS are names of event types, groups such as 'member.*' for all that begin with

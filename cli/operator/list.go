@@ -57,8 +57,8 @@ func (s *session) list(a *action) error {
 			return errors.Join(err, s.out.ids(ids))
 		}
 	}
-	filter := a.op.fieldsSet(s.cmd.Flags())
-	if err := s.resolveTimes(filter); err != nil {
+	filter, err := s.filter(a.op)
+	if err != nil {
 		return err
 	}
 	n, err := s.eachPage(a.op, filter, s.limit, print)
@@ -69,6 +69,18 @@ func (s *session) list(a *action) error {
 		return err
 	}
 	return end()
+}
+
+// filter is the filter of the flags, with the times that are said from now. An empty
+// value, as of a shell's variable that isn't set, doesn't mean all.
+func (s *session) filter(list operation) (object, error) {
+	filter := list.fieldsSet(s.cmd.Flags())
+	for _, f := range list.flags {
+		if filter[f.field] == "" {
+			return nil, hint.New("--"+f.name+" is empty", "leave it out for all")
+		}
+	}
+	return filter, s.resolveTimes(filter)
 }
 
 // jsonPrinter prints records as one JSON array, an item a line.

@@ -3,13 +3,10 @@ package operator
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"teamdata/client/admin/api"
 	"teamdata/internal/hint"
@@ -17,119 +14,84 @@ import (
 )
 
 func replayCommand(e *env) *cobra.Command {
-	r := newOrgResource(e, "replay", "Watch and cancel replays of many deliveries")
+	r := newOrgResource(e, "replay", "Replay many deliveries, and watch or cancel that")
+	replayCreate(r)
 	r.add(action{
 		use: "list", short: "List the replays, latest first",
-		long:    "List lists the replays that run, and those of the last 7 days. Start one with:\nteamdata delivery replay --filter FIELD=VALUE",
+		long:    "List lists the replays that run, and those of the last 7 days.",
 		example: "replay list",
 		op:      listReplays,
 		columns: columns{"REPLAY", "id", "STATE", "state", "DONE", "done", "TOTAL", "total", "CREATED", "createdAt", "FINISHED", "finishedAt", "ACTOR", "actorId"},
-		none:    "no replays yet; start one with: teamdata delivery replay --filter state=failed",
+		none:    "no replays yet; start one with: teamdata replay create --state failed",
 	})
 	r.add(action{use: "show REPLAY", short: "Show how far a replay is", example: "replay show rpl_01JD", op: readReplay})
-	r.add(action{use: "cancel REPLAY", short: "Cancel a replay: what it has made due stays so", example: "replay cancel rpl_01JD", op: cancelReplay})
+	r.add(action{use: "cancel REPLAY", short: "Cancel a replay: deliveries already queued again are still sent", example: "replay cancel rpl_01JD", op: cancelReplay})
 	return r.Command
 }
 
-// replay is what a command that replays many deliveries is to do.
-type replay struct {
-	fields []string // of the filter, such as state=failed
-	filter object   // of them
-	dryRun bool
-	noWait bool
+// newReplay is a replay that a command creates.
+type newReplay struct {
+	filter         object // nil: it was not read yet
+	dryRun, noWait bool
 }
 
-func deliveryReplay(r *resource) {
-	var asked replay
+func replayCreate(r *resource) {
+	var n newReplay
 	cmd := r.add(action{
-		use: "replay [DELIVERY]", short: "Send a delivery again, or all of a filter, with the same webhook-id",
-		long: `Replay makes a delivery due now, with a new series of attempts; or each of those
-that --filter selects. Receivers know by the webhook-id which events they have already.
+		use: "create", short: "Replay all deliveries that a filter selects",
+		long: `Create makes each delivery due now that all given flags select, with its webhook-id,
+by which receivers know which events they have already. Without --state it takes those
+that are unsuccessful: failed, or waiting for a retry. They are counted first; once that
+is confirmed, they are replayed one after the other, and the command waits until that is
+done. It goes on without the command, also after a restart of the server.
 
-The fields of --filter are those of delivery list: endpoint, state, type, status,
-since, until and query. Without a state it is unsuccessful: those that failed, or wait
-for a retry. They are counted first; once that is confirmed, they are replayed one after
-the other, and the command waits until that is done. It goes on without the command,
-also after a restart of the server: see teamdata replay list.`,
-		example: "delivery replay whd_01JD\ndelivery replay --filter state=failed,since=1h\ndelivery replay --filter endpoint=whe_hook --filter status=5xx --dry-run\ndelivery replay --filter state=failed --yes --no-wait",
-		asks:    func(s *session) (string, error) { return s.countToReplay(&asked) },
-		do:      func(s *session) error { return s.replay(&asked) },
+` + statesHelp,
+		example: "replay create --endpoint whe_hook --since 24h\nreplay create --state failed --status 5xx --dry-run\nreplay create --query evt_01JD --yes --no-wait",
+		op:      createReplay.without("deliveryIds", "dryRun"),
+		asks:    n.count,
+		do:      n.create,
 	})
 	f := cmd.Flags()
-	f.StringSliceVar(&asked.fields, "filter", nil, "replay those that all fields select, such as `state=failed,since=24h`")
-	f.BoolVar(&asked.dryRun, "dry-run", false, "print how many the filter selects, and do nothing")
-	f.BoolVar(&asked.noWait, "no-wait", false, "don't wait until all are replayed")
-	cmd.Args = func(cmd *cobra.Command, args []string) (err error) {
-		if len(asked.fields) == 0 {
-			if asked.dryRun || asked.noWait || len(args) == 0 {
-				return SeeHelp(cmd, errors.New("takes a delivery, or --filter with the fields of several"))
-			}
-			return one(cmd, args)
-		}
-		if len(args) > 0 {
-			return SeeHelp(cmd, errors.New("takes a delivery or --filter, not both"))
-		}
-		asked.filter, err = parseFilter(asked.fields)
-		return err
-	}
+	listDeliveries.bind(f)
+	cmd.MarkFlagsOneRequired(listDeliveries.names()...)
+	f.BoolVar(&n.dryRun, "dry-run", false, "print how many are selected, and do nothing")
+	f.BoolVar(&n.noWait, "no-wait", false, "don't wait until all are replayed")
 }
 
-// parseFilter reads the fields of a filter from texts such as state=failed.
-func parseFilter(texts []string) (object, error) {
-	filter := pflag.NewFlagSet("", pflag.ContinueOnError)
-	listDeliveries.bind(filter)
-	for _, text := range texts {
-		name, value, ok := strings.Cut(text, "=")
-		f := filter.Lookup(name)
-		switch {
-		case !ok || value == "":
-			return nil, hint.New(fmt.Sprintf("--filter: %.60q is not a field with a value", text), "it is written like state=failed,since=24h")
-		case f == nil:
-			return nil, hint.New(fmt.Sprintf("--filter: %.40q is not a field of deliveries", name), "there are "+strings.Join(listDeliveries.names(), ", "))
-		case f.Changed:
-			return nil, fmt.Errorf("--filter: %s is given twice", name)
-		}
-		if err := f.Value.Set(value); err != nil {
-			return nil, fmt.Errorf("--filter: %s: %w", name, err)
-		}
-		f.Changed = true
+// readFilter reads the filter once, since times are counted back from now.
+func (n *newReplay) readFilter(s *session) (err error) {
+	if n.filter == nil {
+		n.filter, err = s.filter(listDeliveries)
 	}
-	return listDeliveries.fieldsSet(filter), nil
+	return err
 }
 
-// countToReplay says what a replay is about to do.
-func (s *session) countToReplay(r *replay) (string, error) {
-	if r.filter == nil || r.dryRun {
-		return "", nil
-	}
-	if err := s.resolveTimes(r.filter); err != nil { // from here on it is of one moment
+// count says what the replay is about to do.
+func (n *newReplay) count(s *session) (string, error) {
+	if err := n.readFilter(s); err != nil || n.dryRun {
 		return "", err
 	}
 	var found api.ReplayPreview
-	if _, err := s.read(createReplay, object{"filter": r.filter, "dryRun": true}, &found); err != nil || found.Total == 0 {
+	if _, err := s.read(createReplay, object{"filter": n.filter, "dryRun": true}, &found); err != nil || found.Total == 0 {
 		return "", err
 	}
 	what := terminal.Count(found.Total, "delivery")
 	if found.More {
 		what = "more than " + what
 	}
-	return fmt.Sprintf("This sends %s again, to %s", what, terminal.Count(len(found.Endpoints), "endpoint")), nil
+	return fmt.Sprintf("This replays %s to %s", what, terminal.Count(len(found.Endpoints), "endpoint")), nil
 }
 
-// replay replays what a command asks for: one delivery, or those of a filter.
-func (s *session) replay(r *replay) error {
-	if r.filter == nil {
-		return s.ask(&action{op: replayDelivery}, nil)
-	}
-	if err := s.resolveTimes(r.filter); err != nil {
+func (n *newReplay) create(s *session) error {
+	if err := n.readFilter(s); err != nil {
 		return err
 	}
-	if r.dryRun {
-		return s.ask(&action{op: createReplay, shows: "total"}, object{"filter": r.filter, "dryRun": true})
+	if n.dryRun {
+		return s.ask(&action{op: createReplay, shows: "total"}, object{"filter": n.filter, "dryRun": true})
 	}
 	var job api.Replay
-	answer, err := s.read(createReplay, object{"filter": r.filter}, &job)
-	if err == nil && !r.noWait {
+	answer, err := s.read(createReplay, object{"filter": n.filter}, &job)
+	if err == nil && !n.noWait {
 		answer, err = s.untilReplayed(job.ID)
 	}
 	if err != nil {

@@ -255,12 +255,6 @@ func (c *Client) TestEndpoint(ctx context.Context, org, endpoint string, test Te
 	return teamdata.Call[TestDelivery](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint)+"/test", test, options)
 }
 
-// RecoverEndpoint retries the failed deliveries of an endpoint. All deliveries that
-// failed since the given time are due now. The answer has their number.
-func (c *Client) RecoverEndpoint(ctx context.Context, org, endpoint string, recovery Recovery, options ...teamdata.Option) (Recovered, error) {
-	return teamdata.Call[Recovered](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint)+"/recover", recovery, options)
-}
-
 // ListDeliveries lists the deliveries. They come newest first, by the end of the last
 // attempt, or when it was queued before the first. The filters combine. If few match, a
 // page may be short or empty while hasMore is true.

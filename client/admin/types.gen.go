@@ -77,8 +77,6 @@ type (
 	PortalSession       = api.PortalSession
 	PortalSessionRole   = api.PortalSessionRole
 	PortalSessionPage   = api.PortalSessionPage
-	Recovered           = api.Recovered
-	Recovery            = api.Recovery
 	RemovedMember       = api.RemovedMember
 	Replay              = api.Replay
 	ReplayState         = api.ReplayState

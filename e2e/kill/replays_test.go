@@ -14,7 +14,7 @@ import (
 	"teamdata/store"
 )
 
-// A job that retries many deliveries is killed three times in between, and goes on: its
+// A job that replays many deliveries is killed three times in between, and goes on: its
 // count is exact, and each delivery is sent once more. Only those whose attempt was under
 // way in the second before a kill may come again, for their outcome was lost.
 func TestReplaysKilled(t *testing.T) { program.OnEngines(t, replaysKilled) }
@@ -104,7 +104,7 @@ func onEngine(d *program.Data, fn func(s store.Store) error) {
 }
 
 // failedDeliveries makes an endpoint with deliveries that have failed, and a job that
-// retries them, and returns its id.
+// replays them, and returns its id.
 func failedDeliveries(p *program.Data, url string, n int) (job string) {
 	p.Helper()
 	onEngine(p, func(s store.Store) error {

@@ -40,12 +40,12 @@ func TestSettingsClicks(t *testing.T) {
 		b.follow(host + "/hook")
 		b.sees("no such table: <events>")
 	})
-	b.within(2, "one delivery retried", func() {
+	b.within(2, "one delivery replayed", func() {
 		b.follow("Retry webhook.test")
 		b.sees(": 204 after")
 	})
 	b.failTest(h)
-	b.within(3, "all that failed retried", func() {
+	b.within(3, "all that failed replayed", func() {
 		b.follow(host + "/hook")
 		b.follow("Retry 1 failed…")
 		b.follow("Retry it")

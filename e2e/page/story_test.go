@@ -12,7 +12,7 @@ import (
 )
 
 // The story of a team's first day in a browser: from the first link to an endpoint
-// that failed and recovered, and a key that was used and revoked. Without
+// that was disabled and repaired, and a key that was used and revoked. Without
 // JavaScript it is the same, but for looking again, and so it is on a database.
 func TestSettingsStory(t *testing.T) {
 	kit.OnlyAtSize(t)
@@ -31,7 +31,7 @@ func TestSettingsStory(t *testing.T) {
 			b.signInFirst()
 			b.addEndpoint(h)
 			b.watchTest(h, scripts)
-			b.breakAndRecover(h, scripts)
+			b.breakAndRepair(h, scripts)
 			b.useAndRevokeKey(scripts)
 			b.signOut()
 			b.sees("You are signed out.")
@@ -113,9 +113,9 @@ func (b *tab) awaitState(state string, live bool) {
 	})
 }
 
-// breakAndRecover makes the receiver fail until its endpoint is disabled, then repairs
+// breakAndRepair makes the receiver fail until its endpoint is disabled, then repairs
 // both.
-func (b *tab) breakAndRecover(h *storyReceiver, live bool) {
+func (b *tab) breakAndRepair(h *storyReceiver, live bool) {
 	b.t.Helper()
 	h.failing.Store(true)
 	b.follow(strings.TrimPrefix(h.URL, "https://") + "/hook")
@@ -132,7 +132,7 @@ func (b *tab) breakAndRecover(h *storyReceiver, live bool) {
 	b.sees("The endpoint is enabled.")
 	b.follow("Retry 1 failed…")
 	b.follow("Retry it")
-	b.await("the recovered delivery", func() bool {
+	b.await("the replayed delivery", func() bool {
 		b.open(delivery)
 		return strings.Contains(b.text(), ": 204 after")
 	})

@@ -28,10 +28,29 @@ func (h *history) upkeep() {
 		org, id = e.OrgID, e.ID
 	}
 	since := h.Clock.Now().Add(-time.Duration(h.IntN(20*60)) * time.Minute)
-	h.note("recover endpoint %q of %q since %v", id, org, since)
-	h.longWork(func(s store.Store) (int, error) {
-		return store.Recover(context.Background(), s, "", org, id, since)
+	h.note("replay what endpoint %q of %q did not get since %v", id, org, since)
+	h.longWork(func(s store.Store) (int, error) { return replaySince(s, org, id, since) })
+}
+
+// replaySince replays what an endpoint did not get since a time, and returns how many
+// deliveries that were.
+func replaySince(s store.Store, org, endpoint string, since time.Time) (n int, err error) {
+	var j store.ReplayJob
+	err = s.Update(context.Background(), store.InOrg(org), func(tx store.Tx) (err error) {
+		j, err = store.StartReplay(tx, "", store.ReplayJob{OrgID: org, Filter: store.DeliveryFilter{Endpoint: endpoint, Since: since}})
+		return err
 	})
+	if err == nil {
+		err = store.RunReplays(context.Background(), s)
+	}
+	if err != nil {
+		return 0, err
+	}
+	err = s.View(context.Background(), func(tx store.Tx) (err error) {
+		j, err = store.FindReplay(tx, org, j.ID)
+		return err
+	})
+	return j.Done, err
 }
 
 // longWork does work on the store and then on the oracle, which has to come to

@@ -989,18 +989,6 @@ type PortalSessionPage struct {
 	Next *Next `json:"next"`
 }
 
-// Recovered What was recovered.
-type Recovered struct {
-	// Recovered The number of deliveries that are due now.
-	Recovered int `json:"recovered"`
-}
-
-// Recovery Which failed deliveries to retry.
-type Recovery struct {
-	// Since The time from which on they failed, from 1970 on.
-	Since time.Time `json:"since"`
-}
-
 // RemovedMember A member who was removed.
 type RemovedMember struct {
 	// RevokedKeys How many API keys the removal revoked.

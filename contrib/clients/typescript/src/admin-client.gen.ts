@@ -282,14 +282,6 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Retries the failed deliveries of an endpoint. All deliveries that failed since the
-   * given time are due now. The answer has their number.
-   */
-  recoverEndpoint(org: string, endpoint: string, recovery: types.Recovery, options?: ChangeOptions): Promise<types.Recovered> {
-    return send(this.transport, "POST", path`/orgs/${org}/endpoints/${endpoint}/recover`, recovery, options);
-  }
-
-  /**
    * Lists the deliveries. They come newest first, by the end of the last attempt, or when
    * it was queued before the first. The filters combine. If few match, a page may be
    * short or empty while `hasMore` is true.

@@ -688,19 +688,6 @@ export interface components {
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
-        /** @description What was recovered. */
-        Recovered: {
-            /** @description The number of deliveries that are due now. */
-            recovered: number;
-        };
-        /** @description Which failed deliveries to retry. */
-        Recovery: {
-            /**
-             * Format: date-time
-             * @description The time from which on they failed, from 1970 on.
-             */
-            since: string;
-        };
         /** @description A member who was removed. */
         RemovedMember: {
             /** @description How many API keys the removal revoked. */
@@ -947,8 +934,6 @@ export type PlanPage = components['schemas']['PlanPage'];
 export type PortalLink = components['schemas']['PortalLink'];
 export type PortalSession = components['schemas']['PortalSession'];
 export type PortalSessionPage = components['schemas']['PortalSessionPage'];
-export type Recovered = components['schemas']['Recovered'];
-export type Recovery = components['schemas']['Recovery'];
 export type RemovedMember = components['schemas']['RemovedMember'];
 export type Replay = components['schemas']['Replay'];
 export type ReplayPage = components['schemas']['ReplayPage'];

@@ -9,17 +9,43 @@ import (
 	"teamdata/store"
 )
 
-func (s *subject) recovered(in store.Store, since time.Time) (n int) {
+// startReplay starts a job of acme's.
+func (s *subject) startReplay(j store.ReplayJob) (id string) {
 	s.Helper()
-	n, err := store.Recover(context.Background(), in, ada, acme, "whe_1", since)
-	s.Code("recovering", err, "")
-	return n
+	j.OrgID = acme
+	s.Write(func(tx store.Tx) error {
+		started, err := store.StartReplay(tx, ada, j)
+		id = started.ID
+		return err
+	})
+	return id
 }
 
-// fillForRecovery has deliveries fail in another order than they were made in,
+// replayJob is how far a job of acme's is.
+func (s *subject) replayJob(id string) (j store.ReplayJob) {
+	s.Helper()
+	s.Read(func(tx store.Tx) (err error) {
+		j, err = store.FindReplay(tx, acme, id)
+		return err
+	})
+	return j
+}
+
+// replaySince replays what whe_1 did not get since a time, and returns how many
+// deliveries that were.
+func (s *subject) replaySince(in store.Store, since time.Time) int {
+	s.Helper()
+	id := s.startReplay(store.ReplayJob{Filter: store.DeliveryFilter{Endpoint: "whe_1", Since: since}})
+	s.Code("replaying", store.RunReplays(s.Context(), in), "")
+	j := s.replayJob(id)
+	s.Equal("the job", j.State, store.ReplayDone)
+	return j.Done
+}
+
+// fillForReplay has deliveries fail in another order than they were made in,
 // between others that were acknowledged, wait for a retry, or were not
 // attempted. Attempts end within a second from now on.
-func (s *subject) fillForRecovery() (failed, retrying, others []string) {
+func (s *subject) fillForReplay() (failed, retrying, others []string) {
 	s.Helper()
 	all := s.sendTests("whe_1", many+30)
 	failed, retrying, others = all[:many], all[many:many+10], all[many+10:]
@@ -32,20 +58,20 @@ func (s *subject) fillForRecovery() (failed, retrying, others []string) {
 	return failed, retrying, others
 }
 
-// TestRecover recovers everything since the outage, and nothing twice.
-func TestRecover(t *testing.T) { onBoth(t, testRecover) }
+// TestReplaySince replays everything since the outage, and nothing twice.
+func TestReplaySince(t *testing.T) { onBoth(t, testReplaySince) }
 
-func testRecover(s *subject) {
+func testReplaySince(s *subject) {
 	endpoint := s.Seed()
 	since := s.Clock.Now()
-	failed, retrying, others := s.fillForRecovery()
+	failed, retrying, others := s.fillForReplay()
 	acknowledged := s.Listed(endpoint.Number, store.ListAcknowledged)
 	pending := others[10:]
 	var n int
-	added := s.newAudit(func() { n = s.recovered(s, since) })
-	s.Equal("recovered", n, len(failed)+len(retrying))
-	s.Equal("audit entries", actions(added), []string{"endpoint.recovered"})
-	s.shows("the audit entry", added, `"actorId":"usr_ada"`, `"targetId":"whe_1"`)
+	added := s.newAudit(func() { n = s.replaySince(s, since) })
+	s.Equal("replayed", n, len(failed)+len(retrying))
+	s.Equal("audit entries", actions(added), []string{"deliveries.replayed"})
+	s.shows("the audit entry", added, `"actorId":"usr_ada"`, `"targetId":"rpl_`)
 	s.Equal("still failed", s.Listed(endpoint.Number, store.ListFailed), []string{})
 	s.Equal("still acknowledged", s.Listed(endpoint.Number, store.ListAcknowledged), acknowledged)
 
@@ -60,20 +86,19 @@ func testRecover(s *subject) {
 	s.Equal("due first what was never attempted, then all in the order of its creation",
 		deliveryIDs(claims), slices.Concat(pending, failed, retrying))
 
-	added = s.newAudit(func() { n = s.recovered(s, since) })
-	s.Equal("recovered again", n, 0)
-	s.Equal("audit entries of that", added, "")
+	s.Equal("replayed again", s.replaySince(s, since), 0)
 	for what, where := range map[string]pair{"another org's endpoint": {other, "whe_1"}, "no endpoint": {acme, "whe_none"}} {
-		n, err := store.Recover(context.Background(), s, ada, where.a, where.b, since)
-		s.Code("recovering "+what, err, store.CodeNotFound)
-		s.Equal("recovered of "+what, n, 0)
+		s.refused("replaying "+what, store.CodeNotFound, func(tx store.Tx) error {
+			_, err := store.StartReplay(tx, ada, store.ReplayJob{OrgID: where.a, Filter: store.DeliveryFilter{Endpoint: where.b, Since: since}})
+			return err
+		})
 	}
 }
 
-// TestRecoverSince: what was attempted last before the bound stays as it is.
-func TestRecoverSince(t *testing.T) { onBoth(t, testRecoverSince) }
+// TestReplaySinceBound: what was attempted last before the bound stays as it is.
+func TestReplaySinceBound(t *testing.T) { onBoth(t, testReplaySinceBound) }
 
-func testRecoverSince(s *subject) {
+func testReplaySinceBound(s *subject) {
 	s.Seed()
 	s.attemptMany(s.sendTests("whe_1", 1), 200, nil, func(int) time.Time { return s.Clock.Now().Add(time.Hour) })
 	since := s.Clock.Now()
@@ -83,18 +108,18 @@ func testRecoverSince(s *subject) {
 	s.attemptMany(failed, 500, nil, at)
 	s.attemptMany(retrying, 500, []time.Duration{24 * time.Hour}, at)
 	s.Clock.Move(2 * time.Hour)
-	n := s.recovered(s, since)
-	s.Equal("recovered", n, 8)
+	n := s.replaySince(s, since)
+	s.Equal("replayed", n, 8)
 	s.Equal("due", s.Claimable(), slices.Concat(failed[2:], retrying[2:]))
 	s.Equal("a failed one of before", s.delivery(failed[1]).State, store.StateFailed)
 	s.Equal("a retrying one of before", s.delivery(retrying[1]).DueAt, since.Add(24*time.Hour-time.Millisecond))
 }
 
-// TestRecoverShortAttempt: an attempt that ends in the millisecond of the bound
+// TestReplayShortAttempt: an attempt that ends in the millisecond of the bound
 // counts, also when it began before that and took less than one.
-func TestRecoverShortAttempt(t *testing.T) { onBoth(t, testRecoverShortAttempt) }
+func TestReplayShortAttempt(t *testing.T) { onBoth(t, testReplayShortAttempt) }
 
-func testRecoverShortAttempt(s *subject) {
+func testReplayShortAttempt(s *subject) {
 	s.Seed()
 	s.Write(func(tx store.Tx) error { return tx.PutLastAcknowledged(1, tx.Now().Add(time.Hour)) })
 	since := s.Clock.Now()
@@ -106,17 +131,17 @@ func testRecoverShortAttempt(s *subject) {
 	})
 	s.Clock.Move(time.Second)
 	s.Equal("finished at", s.delivery(id).FinishedAt, since)
-	s.Equal("recovered", s.recovered(s, since), 1)
+	s.Equal("replayed", s.replaySince(s, since), 1)
 }
 
-// TestRecoverMeanwhile: what is recovered may fail again before all is
-// recovered. It is left alone then.
-func TestRecoverMeanwhile(t *testing.T) { onBoth(t, testRecoverMeanwhile) }
+// TestReplayMeanwhile: what is replayed may fail again before all is
+// replayed. It is left alone then.
+func TestReplayMeanwhile(t *testing.T) { onBoth(t, testReplayMeanwhile) }
 
-func testRecoverMeanwhile(s *subject) {
+func testReplayMeanwhile(s *subject) {
 	endpoint := s.Seed()
 	since := s.Clock.Now()
-	failed, retrying, _ := s.fillForRecovery()
+	failed, retrying, _ := s.fillForReplay()
 	s.Write(func(tx store.Tx) error { return tx.PutLastAcknowledged(endpoint.Number, tx.Now().Add(time.Hour)) })
 	var again []string
 	meanwhile := func() {
@@ -129,26 +154,26 @@ func testRecoverMeanwhile(s *subject) {
 			}
 		}
 	}
-	n := s.recovered(interrupted{s, meanwhile}, since)
-	s.Equal("recovered", n, len(failed)+len(retrying))
+	n := s.replaySince(interrupted{s, meanwhile}, since)
+	s.Equal("replayed", n, len(failed)+len(retrying))
 	s.Equal("failed meanwhile", len(again) > 2, true)
 	for _, id := range again {
 		s.Equal("failed again", s.delivery(id).State, store.StateFailed)
 	}
 	s.Clock.Move(time.Second)
-	s.Equal("recovered by another call", s.recovered(s, since), len(again))
+	s.Equal("replayed by another job", s.replaySince(s, since), len(again))
 }
 
-// TestRecoverAtADisabledEndpoint: it is all held.
-func TestRecoverAtADisabledEndpoint(t *testing.T) { onBoth(t, testRecoverAtADisabledEndpoint) }
+// TestReplaySinceAtADisabledEndpoint: it is all held.
+func TestReplaySinceAtADisabledEndpoint(t *testing.T) { onBoth(t, testReplaySinceAtADisabledEndpoint) }
 
-func testRecoverAtADisabledEndpoint(s *subject) {
+func testReplaySinceAtADisabledEndpoint(s *subject) {
 	s.Seed()
 	since := s.Clock.Now()
 	ids := s.sendTests("whe_1", 2)
 	s.Equal("disabled", s.failAll(ids[0]), true)
 	s.Clock.Move(time.Hour)
-	s.Equal("recovered", s.recovered(s, since), 1)
+	s.Equal("replayed", s.replaySince(s, since), 1)
 	s.statesAt(ids, store.StateHeld, store.StateHeld)
 	s.Equal("due", s.Claimable(), []string{})
 }
