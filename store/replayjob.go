@@ -62,13 +62,23 @@ var replayJobs = rows.Define(&rows.Table[ReplayJob]{
 		c.Text(&j.ID)
 		c.Text(&j.OrgID)
 		c.Text(&j.ActorID)
-		filterFields(c, &j.Filter)
+		c.Text(&j.Filter.Endpoint)
+		c.Text(&j.Filter.State)
+		c.Text(&j.Filter.Type)
+		c.Text(&j.Filter.Status)
+		c.Time(&j.Filter.Since)
+		c.Time(&j.Filter.Until)
+		c.Text(&j.Filter.Query)
 		c.Texts(&j.Deliveries)
 		c.Int(&j.Total)
 		c.Flag(&j.More)
 		rows.Small(c, &j.State)
 		c.Int(&j.Done)
-		positionFields(c, &j.At)
+		c.Text(&j.At.Endpoint)
+		rows.Small(c, &j.At.List)
+		c.Number(&j.At.After.Ms)
+		c.Text(&j.At.After.ID)
+		c.Int(&j.At.Index)
 		c.Time(&j.CreatedAt)
 		c.Time(&j.FinishedAt)
 	},
@@ -79,24 +89,6 @@ var replayJobs = rows.Define(&rows.Table[ReplayJob]{
 		Key:   func(dst []byte, j *ReplayJob) []byte { return rows.Pair(dst, j.OrgID, j.ID) },
 	}},
 })
-
-func filterFields(c *rows.Codec, f *DeliveryFilter) {
-	c.Text(&f.Endpoint)
-	c.Text(&f.State)
-	c.Text(&f.Type)
-	c.Text(&f.Status)
-	c.Time(&f.Since)
-	c.Time(&f.Until)
-	c.Text(&f.Query)
-}
-
-func positionFields(c *rows.Codec, at *ReplayPosition) {
-	c.Text(&at.Endpoint)
-	rows.Small(c, &at.List)
-	c.Number(&at.After.Ms)
-	c.Text(&at.After.ID)
-	c.Int(&at.Index)
-}
 
 // PutReplayJob adds or replaces a job. Its org never changes.
 func (t Tx) PutReplayJob(j ReplayJob) error { return replayJobs.Put(t.Tx, &j) }
@@ -182,7 +174,7 @@ func (j *ReplayJob) check(tx Tx) error {
 	return nil
 }
 
-// makeRoomForReplay drops an org's oldest jobs that are over.
+// makeRoomForReplay drops an org's oldest job that is over, if there are too many.
 func makeRoomForReplay(tx Tx, orgID string) error {
 	jobs, err := tx.ReplayJobs(orgID, "", MaxReplays)
 	if err != nil {
@@ -192,13 +184,10 @@ func makeRoomForReplay(tx Tx, orgID string) error {
 	if len(jobs)-len(over) >= maxRunningReplays {
 		return Errorf(CodeConflict, "The org has %d replays running.", maxRunningReplays).Advise("wait until one is done, or cancel one")
 	}
-	for len(jobs) >= MaxReplays && len(over) > 0 {
-		if err := tx.DeleteReplayJob(over[0].ID); err != nil {
-			return err
-		}
-		jobs, over = jobs[1:], over[1:]
+	if len(jobs) < MaxReplays {
+		return nil
 	}
-	return nil
+	return tx.DeleteReplayJob(over[0].ID) // there is one, since there are more jobs than can be running
 }
 
 // CancelReplay ends a job; what it has queued stays so. A job that is over stays as

@@ -17,17 +17,11 @@ type replayPage struct {
 	Filter    store.DeliveryFilter
 	Ticked    []string
 	Preview   store.ReplayPreview
-	Endpoints []replayedEndpoint
+	Endpoints []store.Endpoint // that they go to
 	Recent    []store.ReplayJob
 	Failed    string // path of the preview with what failed for good alone
 	All       string // and of that with all that was not acknowledged
 	Back      string
-}
-
-// replayedEndpoint is one that deliveries of a preview go to.
-type replayedEndpoint struct {
-	store.Endpoint
-	Count int
 }
 
 // Unsuccessful reports whether those that wait for a retry are taken too.
@@ -84,7 +78,7 @@ func (r *request) renderReplay(from url.Values, wrong *store.Error) error {
 		for _, id := range p.Preview.Endpoints {
 			e, err := tx.Endpoint(r.org.ID, id)
 			if err == nil {
-				p.Endpoints = append(p.Endpoints, replayedEndpoint{e, p.Preview.ByEndpoint[id]})
+				p.Endpoints = append(p.Endpoints, e)
 			}
 		}
 		p.Recent, _, err = store.LatestReplays(tx, r.org.ID, "", 5)

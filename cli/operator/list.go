@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	teamdata "teamdata/client"
+	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 )
 

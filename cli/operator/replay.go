@@ -31,7 +31,7 @@ func replayCommand(e *env) *cobra.Command {
 
 // newReplay is a replay that a command creates.
 type newReplay struct {
-	filter         object // nil: it was not read yet
+	filter         object // as of when it was counted; nil: it was not
 	dryRun, noWait bool
 }
 
@@ -58,33 +58,27 @@ done. It goes on without the command, also after a restart of the server.
 	f.BoolVar(&n.noWait, "no-wait", false, "don't wait until all are replayed")
 }
 
-// readFilter reads the filter once, since times are counted back from now.
-func (n *newReplay) readFilter(s *session) (err error) {
-	if n.filter == nil {
-		n.filter, err = s.filter(listDeliveries)
-	}
-	return err
-}
-
 // count says what the replay is about to do.
-func (n *newReplay) count(s *session) (string, error) {
-	if err := n.readFilter(s); err != nil || n.dryRun {
+func (n *newReplay) count(s *session) (what string, err error) {
+	if n.filter, err = s.filter(listDeliveries); err != nil || n.dryRun {
 		return "", err
 	}
 	var found api.ReplayPreview
 	if _, err := s.read(createReplay, object{"filter": n.filter, "dryRun": true}, &found); err != nil || found.Total == 0 {
 		return "", err
 	}
-	what := terminal.Count(found.Total, "delivery")
+	what = terminal.Count(found.Total, "delivery")
 	if found.More {
 		what = "more than " + what
 	}
 	return fmt.Sprintf("This replays %s to %s", what, terminal.Count(len(found.Endpoints), "endpoint")), nil
 }
 
-func (n *newReplay) create(s *session) error {
-	if err := n.readFilter(s); err != nil {
-		return err
+func (n *newReplay) create(s *session) (err error) {
+	if n.filter == nil {
+		if n.filter, err = s.filter(listDeliveries); err != nil {
+			return err
+		}
 	}
 	if n.dryRun {
 		return s.ask(&action{op: createReplay, shows: "total"}, object{"filter": n.filter, "dryRun": true})

@@ -43,13 +43,12 @@ func replaySince(s store.Store, org, endpoint string, since time.Time) (n int, e
 	if err == nil {
 		err = store.RunReplays(context.Background(), s)
 	}
-	if err != nil {
-		return 0, err
+	if err == nil {
+		err = s.View(context.Background(), func(tx store.Tx) (err error) {
+			j, err = store.FindReplay(tx, org, j.ID)
+			return err
+		})
 	}
-	err = s.View(context.Background(), func(tx store.Tx) (err error) {
-		j, err = store.FindReplay(tx, org, j.ID)
-		return err
-	})
 	return j.Done, err
 }
 
