@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"wire/fixture":    {"teamdata/internal/hint", "teamdata/internal/schema", "teamdata/store", "teamdata/wire/eventtype", "teamdata/wire/strictjson"},
 	"wire/openapi":    {"teamdata/store", "teamdata/wire/eventtype", "teamdata/wire/reference"},
 	"wire/reference":  {"teamdata/store", "teamdata/wire/web"},
-	"wire/strictjson": {"teamdata/internal/canonical", "teamdata/store"},
+	"wire/strictjson": {"teamdata/internal/canonical", "teamdata/store", "github.com/go-json-experiment/json/jsontext"},
 	"wire/web":        {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 
 	"store":                    {"teamdata/internal/canonical", "teamdata/internal/ratelimit", "teamdata/store/rows", "golang.org/x/text/unicode/norm"},

@@ -29,10 +29,11 @@
 package strictjson
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"teamdata/store"
 )
@@ -41,7 +42,7 @@ import (
 // reads.
 type Reader struct {
 	source *source
-	dec    *json.Decoder
+	dec    *jsontext.Decoder
 	place  []step // on the way to the value
 }
 
@@ -55,9 +56,7 @@ type step struct {
 // larger is payloadTooLarge.
 func New(in io.Reader, limit int64) *Reader {
 	src := newSource(in, limit)
-	dec := json.NewDecoder(src)
-	dec.UseNumber() // a number is wrong by its place, not by its size
-	return &Reader{source: src, dec: dec}
+	return &Reader{source: src, dec: jsontext.NewDecoder(src)}
 }
 
 // Document reads the whole input: an object, with nothing after it. That a field is
@@ -73,7 +72,7 @@ func (r *Reader) Document(known ...Field) error {
 	return err
 }
 
-// Offset counts the bytes of the input that were read, blank lines left out.
+// Offset counts the bytes of the input that were read.
 func (r *Reader) Offset() int64 { return r.dec.InputOffset() }
 
 // Place is where the reader is, such as orgs[0].members[3]; empty at the top.

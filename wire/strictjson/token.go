@@ -6,6 +6,11 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"teamdata/store"
 )
@@ -14,191 +19,151 @@ import (
 const MaxDepth = 64
 
 // token is the next token; the input may not end instead.
-func (r *Reader) token() (json.Token, error) {
-	r.source.begin(r.dec.InputOffset())
-	t, err := r.dec.Token()
-	if err != nil {
-		return nil, r.located(err, 0)
-	}
-	return t, nil
+func (r *Reader) token() (jsontext.Token, error) {
+	r.source.begun = r.dec.InputOffset()
+	t, err := r.dec.ReadToken()
+	return t, r.located(err, false)
 }
 
-// more reports whether the object or list goes on, or there is more at the end.
+// more reports whether the object or list goes on, if only with a fault.
 func (r *Reader) more() bool {
-	r.source.begin(r.dec.InputOffset())
-	return r.dec.More()
+	r.source.begun = r.dec.InputOffset()
+	kind := r.dec.PeekKind()
+	return kind != jsontext.KindEndObject && kind != jsontext.KindEndArray
 }
 
-// located is an error of the decoder with its line, if it is about syntax. It
-// happened some bytes after the last token.
-func (r *Reader) located(err error, after int64) error {
-	var syntax *json.SyntaxError
+// located is an error of the decoder with its place. It is in what follows the last
+// token: at the beginning of that, or somewhere in a raw value.
+func (r *Reader) located(err error, inRaw bool) error {
+	var syntactic *jsontext.SyntacticError
 	switch {
-	case errors.As(err, &syntax):
-		return r.source.fault(r.dec.InputOffset()+after, "%v", syntax)
-	case err == errLongValue:
+	case err == nil:
+		return nil
+	case errors.Is(err, errLongValue):
 		return r.Wrong("is longer than %d bytes, which a value may have", maxValue)
 	case err == io.EOF && r.dec.InputOffset() == 0:
 		return store.Errorf(store.CodeBadRequest, "the input is empty")
-	case err == io.EOF, err == io.ErrUnexpectedEOF:
+	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntactic):
+		return r.twice(syntactic, inRaw)
+	case err == io.EOF:
+		return r.source.fault(r.source.offset, "the input ends too early")
+	case errors.As(err, &syntactic):
+		return r.syntaxFault(syntactic, inRaw)
+	}
+	return r.source.err
+}
+
+// twice is the error of a name that an object has already, of which receivers that take
+// the first value and those that take the last would read different ones.
+func (r *Reader) twice(err *jsontext.SyntacticError, inRaw bool) error {
+	names := []string{err.JSONPointer.LastToken()}
+	if inRaw { // the decoder may have moved the names on the way there while it read on; from a buffer it doesn't
+		_, again := jsontext.NewDecoder(bytes.NewBuffer(r.next())).ReadValue()
+		errors.As(again, &err)
+		names = slices.Collect(err.JSONPointer.Tokens())
+	}
+	at, last := Reader{place: slices.Clone(r.place)}, len(names)-1
+	for _, name := range names[:last] {
+		s := step{name: quoted(name)}
+		if index, err := strconv.Atoi(name); err == nil {
+			s = step{index: index}
+		}
+		at.place = append(at.place, s)
+	}
+	return at.WrongAt(quoted(names[last]), "is there twice")
+}
+
+// next is what was read ahead, from the next token on.
+func (r *Reader) next() []byte { return bytes.TrimLeft(r.dec.UnreadBuffer(), " \t\r\n,:") }
+
+// syntaxFault words what is wrong as encoding/json does, which says plainly what was
+// expected and names the character that was found instead.
+func (r *Reader) syntaxFault(err *jsontext.SyntacticError, inRaw bool) error {
+	rest, begun := r.dec.UnreadBuffer(), r.dec.InputOffset()
+	switch c, size := utf8.DecodeRune(rest[err.ByteOffset-begun:]); {
+	case c == utf8.RuneError && size == 1:
+		return r.source.fault(err.ByteOffset, "is not valid UTF-8")
+	case strings.HasPrefix(err.Err.Error(), "invalid surrogate pair"):
+		return r.source.fault(err.ByteOffset, "is half of a surrogate pair")
+	case err.Err == io.ErrUnexpectedEOF:
 		return r.source.fault(r.source.offset, "the input ends too early")
 	}
-	return err
+	before := "" // what has encoding/json where the decoder is
+	switch kind, length := r.dec.StackIndex(r.dec.StackDepth()); {
+	case kind == jsontext.KindBeginArray && length > 0:
+		before = `[""`
+	case kind == jsontext.KindBeginObject && length%2 == 1:
+		before = `{""`
+	case kind == jsontext.KindBeginObject && length > 0:
+		before = `{"":""`
+	case kind != jsontext.KindInvalid:
+		before = string(kind)
+	}
+	words, at := err.Err, err.ByteOffset
+	var syntax *json.SyntaxError
+	if errors.As(json.Unmarshal(append([]byte(before), rest...), new(json.RawMessage)), &syntax) {
+		words, at = syntax, begun+syntax.Offset-1-int64(len(before))
+	}
+	if !inRaw {
+		at = begun + int64(len(rest)-len(r.next()))
+	}
+	return r.source.fault(at, "%v", words)
 }
 
 // end holds the input to ending here.
 func (r *Reader) end() error {
-	if r.more() {
-		return r.source.fault(r.dec.InputOffset(), "there is more after the end")
+	more := r.more()
+	rest := r.dec.UnreadBuffer()
+	found := bytes.TrimLeft(rest, " \t\r\n")
+	if more && len(found) > 0 {
+		return r.source.fault(r.dec.InputOffset()+int64(len(rest)-len(found)), "there is more after the end")
 	}
-	if _, err := r.dec.Token(); err != io.EOF {
-		return r.located(err, 0)
+	if _, err := r.dec.ReadToken(); err != io.EOF {
+		return r.located(err, false)
 	}
 	return nil
 }
 
 // leftOut reports whether a token is null where that stands for a field that is left
 // out: an element of a list and a whole document can't be.
-func (r *Reader) leftOut(t json.Token) bool {
-	return t == nil && len(r.place) > 0 && r.place[len(r.place)-1].name != ""
+func (r *Reader) leftOut(t jsontext.Token) bool {
+	return t.Kind() == jsontext.KindNull && len(r.place) > 0 && r.place[len(r.place)-1].name != ""
 }
 
-// open reads what begins an object or a list; given is false for null.
-func (r *Reader) open(want json.Delim) (given bool, err error) {
-	t, err := r.token()
+// expect reads a token of a kind; given is false for null.
+func (r *Reader) expect(what string, kinds ...jsontext.Kind) (t jsontext.Token, given bool, err error) {
+	t, err = r.token()
 	if err != nil || r.leftOut(t) {
-		return false, err
+		return t, false, err
 	}
-	if t != want {
-		return false, r.Wrong("is %s; %s is expected", typeOf(t), typeOf(want))
+	if !slices.Contains(kinds, t.Kind()) {
+		return t, false, r.Wrong("is %s; %s is expected", typeOf(t), what)
 	}
-	return true, nil
+	return t, true, nil
 }
 
 // string reads a string; given is false for null.
 func (r *Reader) string() (text string, given bool, err error) {
-	t, err := r.token()
-	if err != nil || r.leftOut(t) {
-		return "", false, err
-	}
-	text, given = t.(string)
-	if !given {
-		err = r.Wrong("is %s; a string is expected", typeOf(t))
+	t, given, err := r.expect("a string", jsontext.KindString)
+	if given {
+		text = t.String()
 	}
 	return text, given, err
 }
 
-// raw reads any value, in which names are there once; null is nil.
+// raw reads any value; null is nil.
 func (r *Reader) raw() ([]byte, error) {
-	r.source.begin(r.dec.InputOffset())
-	var value json.RawMessage
-	if err := r.dec.Decode(&value); err != nil {
-		return nil, r.located(err, r.faultInValue())
-	}
-	if string(value) == "null" {
+	r.source.begun = r.dec.InputOffset()
+	value, err := r.dec.ReadValue()
+	switch {
+	case err != nil:
+		return nil, r.located(err, true)
+	case value.Kind() == jsontext.KindNull:
 		return nil, nil
-	}
-	if depth(value) > MaxDepth {
+	case depth(value) > MaxDepth:
 		return nil, r.Wrong("nests objects or lists to a depth of more than %d", MaxDepth)
 	}
-	if !mayRepeat(value) {
-		return value, nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(value))
-	dec.UseNumber()
-	return value, r.unique(dec)
-}
-
-// fewNames are as many names of an object as are compared one by one.
-const fewNames = 32
-
-// mayRepeat reports whether an object in valid JSON has a name twice, or so many that
-// they are to be looked at in another way. It is for the many values that are right.
-func mayRepeat(value []byte) bool {
-	var names [][]byte // of the objects that are open
-	var open []int     // where those of each begin
-	for i := 0; i < len(value); i++ {
-		switch value[i] {
-		case '{', '[':
-			open = append(open, len(names))
-		case '}', ']':
-			names, open = names[:open[len(open)-1]], open[:len(open)-1]
-		case '"':
-			begin := i + 1
-			for i = begin; value[i] != '"'; i++ {
-				if value[i] == '\\' {
-					i++
-				}
-			}
-			if rest := bytes.TrimLeft(value[i+1:], " \t\r\n"); len(rest) == 0 || rest[0] != ':' {
-				continue
-			}
-			name, siblings := value[begin:i], names[open[len(open)-1]:]
-			same := func(other []byte) bool { return bytes.Equal(name, other) }
-			if len(siblings) == fewNames || bytes.IndexByte(name, '\\') >= 0 || slices.ContainsFunc(siblings, same) {
-				return true
-			}
-			names = append(names, name)
-		}
-	}
-	return false
-}
-
-// unique holds the objects in the next value, which is valid, to names that are
-// there once: receivers that take the first and those that take the last would read
-// different values.
-func (r *Reader) unique(dec *json.Decoder) error {
-	t, err := dec.Token()
-	if err != nil {
-		return err
-	}
-	next := func() error { return r.unique(dec) }
-	switch t {
-	case json.Delim('{'):
-		err = r.uniqueNames(dec, next)
-	case json.Delim('['):
-		for i := 0; err == nil && dec.More(); i++ {
-			err = r.at(step{index: i}, next)
-		}
-	default:
-		return nil
-	}
-	if err == nil {
-		_, err = dec.Token()
-	}
-	return err
-}
-
-// uniqueNames goes through an object up to its end.
-func (r *Reader) uniqueNames(dec *json.Decoder, next func() error) error {
-	seen := map[json.Token]bool{}
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		text, _ := t.(string)
-		name := quoted(text)
-		if seen[t] {
-			return r.WrongAt(name, "is there twice")
-		}
-		seen[t] = true
-		if err := r.at(step{name: name}, next); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// faultInValue is where in a value that could not be read the fault is: a
-// decoder counts it from where its stream of values began.
-func (r *Reader) faultInValue() int64 {
-	var syntax *json.SyntaxError
-	begun, _ := io.ReadAll(r.dec.Buffered())
-	if errors.As(json.Unmarshal(begun, new(json.RawMessage)), &syntax) {
-		return max(syntax.Offset-1, 0)
-	}
-	return 0
+	return bytes.Clone(value), nil
 }
 
 // depth is the greatest depth of objects and lists in one another.
@@ -221,18 +186,17 @@ func depth(value []byte) int {
 	return deepest
 }
 
-func typeOf(t json.Token) string {
-	switch t := t.(type) {
-	case nil:
+func typeOf(t jsontext.Token) string {
+	switch t.Kind() {
+	case jsontext.KindNull:
 		return "null"
-	case bool:
+	case jsontext.KindTrue, jsontext.KindFalse:
 		return "true or false"
-	case json.Number:
+	case jsontext.KindNumber:
 		return "a number"
-	case json.Delim:
-		if t == '{' {
-			return "an object"
-		}
+	case jsontext.KindBeginObject:
+		return "an object"
+	case jsontext.KindBeginArray:
 		return "a list"
 	}
 	return "a string"

@@ -1,9 +1,10 @@
 package strictjson
 
 import (
-	"encoding/json"
 	"strconv"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"teamdata/internal/canonical"
 	"teamdata/store"
@@ -55,15 +56,11 @@ func (r *Reader) text(name string, take func(text string) error) Field {
 // Bool is a field with true or false.
 func (r *Reader) Bool(name string, to *bool) Field {
 	return Field{name: name, read: func() (bool, error) {
-		t, err := r.token()
-		if err != nil || r.leftOut(t) {
-			return false, err
+		t, given, err := r.expect("true or false", jsontext.KindTrue, jsontext.KindFalse)
+		if given {
+			*to = t.Bool()
 		}
-		var ok bool
-		if *to, ok = t.(bool); !ok {
-			return false, r.Wrong("is %s; true or false is expected", typeOf(t))
-		}
-		return true, nil
+		return given, err
 	}}
 }
 
@@ -71,15 +68,12 @@ func (r *Reader) Bool(name string, to *bool) Field {
 // 2.0 and 20e-1 are equal.
 func (r *Reader) Int(name string, to *int64, least, most int64) Field {
 	return Field{name: name, read: func() (bool, error) {
-		t, err := r.token()
-		if err != nil || r.leftOut(t) {
+		t, given, err := r.expect("a whole number", jsontext.KindNumber)
+		if !given {
 			return false, err
 		}
-		number, ok := t.(json.Number)
-		if !ok {
-			return false, r.Wrong("is %s; a whole number is expected", typeOf(t))
-		}
-		digits, _ := canonical.Integer(string(number)) // none, if it is not whole
+		number := t.String()
+		digits, _ := canonical.Integer(number) // none, if it is not whole
 		n, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil || n < least || n > most {
 			return false, r.Wrong("is %.40s; a whole number from %d to %d is expected", number, least, most)
@@ -143,8 +137,8 @@ func (r *Reader) List(name string, next func() error) Field { return r.list(name
 
 func (r *Reader) list(name string, begin func(), next func() error) Field {
 	return Field{name: name, read: func() (bool, error) {
-		ok, err := r.open('[')
-		if !ok || err != nil {
+		_, given, err := r.expect("a list", jsontext.KindBeginArray)
+		if !given {
 			return false, err
 		}
 		begin()
