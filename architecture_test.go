@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"server/cork":         {},
 	"server/mcp":          {"teamdata/internal/canonical", "teamdata/store"},
 
-	"admin":                          {"teamdata/store", "teamdata/internal/", "teamdata/admin/", "teamdata/wire/eventtype", "teamdata/wire/openapi", "teamdata/wire/reference", "teamdata/wire/strictjson", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+	"admin":                          {"teamdata/store", "teamdata/internal/", "teamdata/admin/", "teamdata/client/admin/api", "teamdata/wire/eventtype", "teamdata/wire/openapi", "teamdata/wire/reference", "teamdata/wire/strictjson", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"admin/settings":                 {"teamdata/docs", "teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "teamdata/wire/eventtype", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"admin/settings/diagnose":        {"teamdata/internal/signature"},
 	"admin/settings/signin":          {"teamdata/admin/settings/signin/password", "teamdata/internal/ratelimit", "teamdata/store", "teamdata/wire/web", "github.com/go-webauthn/webauthn", "github.com/rs/zerolog"},

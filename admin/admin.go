@@ -7,12 +7,14 @@
 // POST (transaction.go). These first find the org of the path. What the APIs
 // share is in wire/web.
 //
-// The package imports wire, store, internal and its own folders; it knows the data only
-// through [store.Store], and leaves the rules to the functions of package store.
+// The package imports wire, store, internal, its own folders and the generated types of
+// client/admin/api; it knows the data only through [store.Store], and leaves the rules to
+// the functions of package store.
 // A new operation is its description in wire/openapi/admin.yaml, a handler of its name in its
 // noun's file, and a row in operations_test.go that proves it. `go generate ./...` makes
 // the route, admin.json, the methods of the clients and the row in docs/admin-api.md.
-// A new field of a record is in its noun's file.
+// A new field of a record is in the description, too, and in its noun's file, which turns
+// the generated types of client/admin/api into records.
 package admin
 
 import (

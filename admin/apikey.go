@@ -51,8 +51,8 @@ func formatKey(tx store.Tx, k store.APIKey) ([]byte, error) {
 
 func (r *request) createKey() error {
 	k, in := store.APIKey{OrgID: r.org()}, r.in
-	r.read(in.Text("name", &k.Name), strictjson.Set(in, "scopes", &k.Scopes, store.ParseScope),
-		in.Text("createdBy", &k.CreatedBy), in.Time("expiresAt", &k.ExpiresAt))
+	r.read(in.Value("name", &k.Name), strictjson.Set(in, "scopes", &k.Scopes, store.ParseScope),
+		in.Value("createdBy", &k.CreatedBy), in.Value("expiresAt", &k.ExpiresAt))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		k, secret, err := store.CreateKey(tx, r.actor, k)
 		return withSecret(http.StatusCreated, keyJSON(k, store.KeyActive, store.KeyUse{}), "key", k.ID+"."+secret), err

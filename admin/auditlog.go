@@ -3,8 +3,8 @@ package admin
 import (
 	"cmp"
 
+	"teamdata/client/admin/api"
 	"teamdata/store"
-	"teamdata/wire/strictjson"
 	"teamdata/wire/web"
 )
 
@@ -35,19 +35,14 @@ func createdOr(noun string, isNew bool) string {
 	return noun + ".changed"
 }
 
-func entryFields(in *strictjson.Reader, e *store.AuditEntry) []strictjson.Field {
-	return []strictjson.Field{in.Text("action", &e.Action), strictjson.Nullable(&e.ActorID, "", in.Text("actorId", &e.ActorID)), in.Text("targetId", &e.TargetID)}
-}
-
 // newEntry returns an entry of the path's org. Its actor is the request's, unless
 // the entry names one.
-func (r *request) newEntry() store.AuditEntry {
-	return store.AuditEntry{OrgID: r.org(), ActorID: r.actor}
+func (r *request) newEntry(e api.NewAuditLogEntry) store.AuditEntry {
+	return store.AuditEntry{OrgID: r.org(), Action: e.Action, ActorID: *cmp.Or(e.ActorID, &r.actor), TargetID: orZero(e.TargetID)}
 }
 
 func (r *request) addAuditEntry() error {
-	e := r.newEntry()
-	r.read(entryFields(r.in, &e)...)
+	e := r.newEntry(decode[api.NewAuditLogEntry](r))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.AppendAudit(tx, e)
 		return created(e.AppendJSON(nil)), err
@@ -56,17 +51,10 @@ func (r *request) addAuditEntry() error {
 
 func (r *request) addAuditEntries() error {
 	const places = "entries"
-	entries, e := make([]store.AuditEntry, 0, maxPlaces), r.newEntry()
-	fields := entryFields(r.in, &e)
-	r.bodyErr = r.readBatch(places, func() error {
-		e = r.newEntry()
-		err := r.in.Fields(fields...)
-		entries = append(entries, e)
-		return err
-	})
+	entries := readBatch[api.NewAuditLogEntry](r, places)
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
-		ids, err := eachPlace(places, entries, func(_ int, e store.AuditEntry) (string, error) {
-			e, err := store.AppendAudit(tx, e)
+		ids, err := eachPlace(places, entries, func(_ int, entry api.NewAuditLogEntry) (string, error) {
+			e, err := store.AppendAudit(tx, r.newEntry(entry))
 			return e.ID, err
 		})
 		return created(newObject().texts("ids", ids).end()), err

@@ -10,21 +10,25 @@ import (
 // maxPlaces is the maximum length of a batch's list.
 const maxPlaces = 1000
 
-// readBatch reads a body with a list of 1 to maxPlaces records, each with next, and
-// maybe other fields.
-func (r *request) readBatch(list string, next func() error, others ...strictjson.Field) error {
-	n := 0
+// readBatch reads a body with a list of 1 to maxPlaces records, and maybe other fields.
+// All records are read into one, whose fields are made once.
+func readBatch[T any](r *request, list string, others ...strictjson.Field) (batch []T) {
+	var record T
+	fields := r.in.Struct(&record)
 	places := r.in.List(list, func() error {
-		if n++; n > maxPlaces {
+		if len(batch) == maxPlaces {
 			return store.Invalid(list, "has more than %d %s", maxPlaces, list).Advise("send the rest in another batch")
 		}
-		return next()
+		record = *new(T)
+		err := r.in.Fields(fields...)
+		batch = append(batch, record)
+		return err
 	})
-	err := r.in.Document(append(others, places)...)
-	if err == nil && n == 0 {
-		err = store.Invalid(list, "is missing or empty").Advise("a batch has 1 to %d %s", maxPlaces, list)
+	r.read(append(others, places)...)
+	if r.bodyErr == nil && len(batch) == 0 {
+		r.bodyErr = store.Invalid(list, "is missing or empty").Advise("a batch has 1 to %d %s", maxPlaces, list)
 	}
-	return err
+	return batch
 }
 
 // eachPlace does what a batch asks for at each place of its list, and returns what

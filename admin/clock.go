@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"teamdata/client/admin/api"
 	"teamdata/store"
 	"teamdata/wire/web"
 )
@@ -17,9 +18,6 @@ type TestClock interface {
 	// Reset deletes all data, and reads the seed again.
 	Reset(ctx context.Context) error
 }
-
-// maxAdvance is how far one request moves the clock, in seconds: ten years.
-const maxAdvance = 10 * 366 * 24 * 60 * 60
 
 // clockEnd is what the clock doesn't pass: it is kept as how far it is ahead of the
 // machine's, and durations end after 292 years.
@@ -38,9 +36,7 @@ func (r *request) clock() store.Answer {
 }
 
 func (r *request) advanceClock() error {
-	var seconds int64
-	r.readOptional(r.in.Int("advanceSeconds", &seconds, 0, maxAdvance))
-	clock, by := r.api.config.TestClock, time.Duration(seconds)*time.Second
+	clock, by := r.api.config.TestClock, seconds(decodeOptional[api.Advance](r).AdvanceSeconds)
 	return r.long(func() (store.Answer, error) {
 		if clock.Now().Add(by).After(clockEnd) {
 			return store.Answer{}, store.Invalid("advanceSeconds", "leads beyond the year 2299, where the clock ends")

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"teamdata/client/admin/api"
 	"teamdata/store"
 	"teamdata/wire/eventtype"
 	"teamdata/wire/web"
@@ -25,9 +26,8 @@ func (r *request) listEndpoints() error {
 }
 
 func (r *request) createEndpoint() error {
-	e, in := store.Endpoint{OrgID: r.org()}, r.in
-	r.read(in.Text("id", &e.ID), in.Text("url", &e.URL), in.Texts("events", &e.Events),
-		in.Text("description", &e.Description), in.Text("secret", &e.Secret))
+	b := decode[api.NewEndpoint](r)
+	e := store.Endpoint{OrgID: r.org(), ID: orZero(b.ID), URL: b.URL, Events: b.Events, Description: orZero(b.Description), Secret: orZero(b.Secret)}
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.CreateEndpoint(tx, r.actor, e)
 		o, err := r.warned(tx, e, err)
@@ -63,8 +63,8 @@ func (r *request) answerEndpoint(tx store.Tx) (store.Answer, error) {
 }
 
 func (r *request) updateEndpoint() error {
-	var change store.EndpointChange
-	r.read(r.in.OptionalText("url", &change.URL), clearable(r.in, "description", &change.Description), r.in.Texts("events", &change.Events))
+	b := decode[api.EndpointChange](r)
+	change := store.EndpointChange{URL: b.URL, Description: b.Description, Events: orZero(b.Events)}
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.ChangeEndpoint(tx, r.actor, r.org(), r.Param("endpoint"), change)
 		o, err := r.warned(tx, e, err)
@@ -87,8 +87,7 @@ func (r *request) disableEndpoint() error {
 }
 
 func (r *request) testEndpoint() error {
-	var kind string
-	r.readOptional(r.in.Text("type", &kind))
+	kind := orZero(decodeOptional[api.Test](r).Type)
 	var test eventtype.Test
 	unknown := r.api.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) { // an example is made beside the writer
 		test, err = eventtype.TestOf(tx, r.org(), kind)
@@ -120,11 +119,9 @@ func (r *request) readSecret() error {
 }
 
 func (r *request) rotateSecret() error {
-	var secret string
-	var overlap int64
-	r.readOptional(r.in.Text("secret", &secret), r.in.Int("overlapSeconds", &overlap, 0, int64(store.MaxSecretOverlap/time.Second)))
+	b := decodeOptional[api.Rotation](r)
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
-		e, err := store.RotateSecret(tx, r.actor, r.org(), r.Param("endpoint"), secret, time.Duration(overlap)*time.Second)
+		e, err := store.RotateSecret(tx, r.actor, r.org(), r.Param("endpoint"), orZero(b.Secret), seconds(b.OverlapSeconds))
 		return withSecret(http.StatusOK, endpointJSON(e), "secret", e.Secret), err
 	})
 }

@@ -2,41 +2,34 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
 
 	"teamdata/store"
 	"teamdata/wire/eventtype"
-	"teamdata/wire/strictjson"
 )
 
 // event is one to be sent.
 type event struct {
-	kind string
-	data []byte // without insignificant space, once it is compacted
-}
-
-func eventFields(in *strictjson.Reader, e *event) []strictjson.Field {
-	return []strictjson.Field{in.Text("type", &e.kind), in.Raw("data", &e.data)}
+	Kind string `json:"type"`
+	Data []byte `json:"data"` // without insignificant space, once it is compacted
 }
 
 // compact bounds the data, too: it may be one of many in a larger body, and receivers
 // take events of the size that a body of its own has.
 func (e *event) compact() (err error) {
-	e.data, err = compacted("data", e.data)
-	if err == nil && len(e.data) > maxBody {
-		err = store.Invalid("data", "has %d bytes", len(e.data)).Advise("at most %d are allowed", maxBody)
+	e.Data, err = compacted("data", e.Data)
+	if err == nil && len(e.Data) > maxBody {
+		err = store.Invalid("data", "has %d bytes", len(e.Data)).Advise("at most %d are allowed", maxBody)
 	}
 	return err
 }
 
 func (r *request) sendEvent() error {
-	var e event
-	if err := r.in.Document(eventFields(r.in, &e)...); err != nil {
-		return err
-	}
-	if err := e.compact(); err != nil {
+	e := decode[event](r)
+	if err := cmp.Or(r.bodyErr, e.compact()); err != nil {
 		return err
 	}
 	return r.send("", []event{e}, func(sent [][]byte) []byte { return sent[0] })
@@ -44,18 +37,11 @@ func (r *request) sendEvent() error {
 
 func (r *request) sendEvents() error {
 	const places = "events"
-	var events []event
-	err := r.readBatch(places, func() error {
-		var e event
-		if err := r.in.Fields(eventFields(r.in, &e)...); err != nil {
+	events := readBatch[event](r, places)
+	for i := range events {
+		if err := cmp.Or(r.bodyErr, atPlace(places, i, events[i].compact())); err != nil {
 			return err
 		}
-		err := strictjson.Inside(r.in.Place(), e.compact())
-		events = append(events, e)
-		return err
-	})
-	if err != nil {
-		return err
 	}
 	return r.send(places, events, func(sent [][]byte) []byte {
 		return list(newObject(), places, sent, func(shown []byte) []byte { return shown }).end()
@@ -89,8 +75,8 @@ func (r *request) sendChecked(places string, events []event, answer func(sent []
 			return store.Answer{}, err
 		}
 		sent, err := eachPlace(places, events, func(i int, e event) ([]byte, error) {
-			if _, known := held[e.kind]; !known {
-				_, err := schemaOf(tx, e.kind)
+			if _, known := held[e.Kind]; !known {
+				_, err := schemaOf(tx, e.Kind)
 				return nil, err
 			}
 			if i == at && fault != nil {
@@ -129,7 +115,7 @@ func (r *request) precheck(events []event) (held map[string][]byte, at int, faul
 		return err
 	})
 	for at = 0; at < len(events) && err == nil; at++ {
-		if fault = r.checkData(events[at].kind, held[events[at].kind], events[at].data); fault != nil {
+		if fault = r.checkData(events[at].Kind, held[events[at].Kind], events[at].Data); fault != nil {
 			break
 		}
 	}
@@ -141,12 +127,12 @@ func (r *request) precheck(events []event) (held map[string][]byte, at int, faul
 func schemasOf(tx store.Tx, events []event) (map[string][]byte, error) {
 	schemas := map[string][]byte{}
 	for _, e := range events {
-		if _, found := schemas[e.kind]; found {
+		if _, found := schemas[e.Kind]; found {
 			continue
 		}
-		switch text, err := schemaOf(tx, e.kind); {
+		switch text, err := schemaOf(tx, e.Kind); {
 		case err == nil:
-			schemas[e.kind] = text
+			schemas[e.Kind] = text
 		case store.CodeOf(err) != store.CodeBadRequest:
 			return nil, err
 		}
@@ -155,7 +141,7 @@ func schemasOf(tx store.Tx, events []event) (map[string][]byte, error) {
 }
 
 func (r *request) emit(tx store.Tx, e event) ([]byte, error) {
-	deliveries, err := store.Emit(tx, r.org(), e.kind, e.data)
+	deliveries, err := store.Emit(tx, r.org(), e.Kind, e.Data)
 	ids := make([]string, len(deliveries))
 	for i := range deliveries {
 		ids[i] = deliveries[i].ID

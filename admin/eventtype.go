@@ -26,7 +26,7 @@ func (r *request) listEventTypes() error {
 
 func (r *request) putEventType() error {
 	e, in := store.EventType{Name: r.Param("type")}, r.in
-	if err := in.Document(in.Text("description", &e.Description), in.Raw("schema", &e.Schema)); err != nil {
+	if err := in.Document(in.Value("description", &e.Description), in.Value("schema", &e.Schema)); err != nil {
 		return err
 	}
 	if err := r.api.checkSchema(&e); err != nil {

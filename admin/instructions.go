@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	"teamdata/client/admin/api"
 	"teamdata/store"
-	"teamdata/wire/strictjson"
 )
 
 func (r *request) readInstructions() error {
@@ -22,13 +22,11 @@ func (r *request) tagged(tx store.Tx) (a store.Answer, etag string, err error) {
 }
 
 func (r *request) putInstructions() error {
-	var text string
-	var set bool
-	field := strictjson.Nullable(&set, false, strictjson.Given(&set, r.in.Text("instructions", &text)))
-	if err := r.in.Document(strictjson.Required(field, "null clears them")); err != nil {
-		return err
+	text := decode[api.InstructionsChange](r, "instructions", "null clears them").Instructions
+	if r.bodyErr != nil {
+		return r.bodyErr
 	}
-	return r.setInstructions(text, set, func(tx store.Tx) (store.Answer, error) {
+	return r.setInstructions(text, func(tx store.Tx) (store.Answer, error) {
 		a, etag, err := r.tagged(tx)
 		r.W.Header()["ETag"] = []string{etag}
 		return a, err
@@ -36,12 +34,12 @@ func (r *request) putInstructions() error {
 }
 
 func (r *request) clearInstructions() error {
-	return r.setInstructions("", false, func(store.Tx) (store.Answer, error) { return noContent, nil })
+	return r.setInstructions(nil, func(store.Tx) (store.Answer, error) { return noContent, nil })
 }
 
-// setInstructions sets or clears the instructions if their state is the expected
-// one.
-func (r *request) setInstructions(text string, set bool, answer transaction) error {
+// setInstructions sets the instructions, or with nil clears them, if their state is the
+// expected one.
+func (r *request) setInstructions(text *string, answer transaction) error {
 	expected, err := ifMatch(r.HTTP.Header)
 	if err != nil {
 		return err
@@ -52,7 +50,7 @@ func (r *request) setInstructions(text string, set bool, answer transaction) err
 				return store.Answer{}, err
 			}
 		}
-		if err := store.SetInstructions(tx, r.actor, r.org(), text, set); err != nil {
+		if err := store.SetInstructions(tx, r.actor, r.org(), orZero(text), text != nil); err != nil {
 			return store.Answer{}, err
 		}
 		return answer(tx)

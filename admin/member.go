@@ -1,8 +1,8 @@
 package admin
 
 import (
+	"teamdata/client/admin/api"
 	"teamdata/store"
-	"teamdata/wire/strictjson"
 	"teamdata/wire/web"
 )
 
@@ -40,8 +40,8 @@ func (r *request) listMembers() error {
 }
 
 func (r *request) addMember() error {
-	m, in := store.Member{OrgID: r.org()}, r.in
-	r.read(in.Text("userId", &m.UserID), in.Text("role", &m.Role), in.Text("name", &m.Name), in.Text("email", &m.Email))
+	values := valuesOf(decode[api.NewMember](r))
+	m := values.Of(store.Member{OrgID: r.org(), UserID: values.UserID})
 	r.beyond = store.OfUser(m.UserID)
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		m, err := store.AddMember(tx, r.actor, m)
@@ -54,15 +54,13 @@ func (r *request) addMember() error {
 // does.
 func (r *request) addMembers() error {
 	const places = "members"
-	var batch []store.MemberValues
 	var upsert, dryRun bool
-	r.bodyErr = r.readBatch(places, func() error {
-		var m store.MemberValues
-		err := r.in.Fields(append(changeFields(r.in, &m.MemberChange), r.in.Text("userId", &m.UserID))...)
-		batch = append(batch, m)
+	members := readBatch[api.NewMember](r, places, r.in.Value("upsert", &upsert), r.in.Value("dryRun", &dryRun))
+	batch := make([]store.MemberValues, len(members))
+	for i, m := range members {
+		batch[i] = valuesOf(m)
 		r.beyond.Users = append(r.beyond.Users, m.UserID)
-		return err
-	}, r.in.Bool("upsert", &upsert), r.in.Bool("dryRun", &dryRun))
+	}
 	work := func(tx store.Tx) (store.Answer, error) {
 		outcomes, err := r.addEach(tx, places, batch, upsert)
 		if err != nil {
@@ -120,19 +118,13 @@ func (r *request) readMember() error {
 
 var errNoMember = store.Errorf(store.CodeNotFound, "The org has no such member.")
 
-// changeFields are the fields of a member that can be changed.
-func changeFields(in *strictjson.Reader, c *store.MemberChange) []strictjson.Field {
-	return []strictjson.Field{in.OptionalText("role", &c.Role), clearable(in, "name", &c.Name), clearable(in, "email", &c.Email)}
-}
-
-// clearable is a text that null clears.
-func clearable(in *strictjson.Reader, name string, to **string) strictjson.Field {
-	return strictjson.Nullable(to, new(string), in.OptionalText(name, to))
+func valuesOf(m api.NewMember) store.MemberValues {
+	return store.MemberValues{UserID: m.UserID, MemberChange: store.MemberChange{Role: &m.Role, Name: m.Name, Email: m.Email}}
 }
 
 func (r *request) putMember() error {
-	values := store.MemberValues{UserID: r.Param("userId")}
-	r.read(changeFields(r.in, &values.MemberChange)...)
+	b := decode[api.MemberValues](r)
+	values := valuesOf(api.NewMember{UserID: r.Param("userId"), Role: b.Role, Name: b.Name, Email: b.Email})
 	r.beyond = store.OfUser(values.UserID)
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		o, err := store.PutMember(tx, r.actor, r.org(), values)
@@ -142,8 +134,8 @@ func (r *request) putMember() error {
 }
 
 func (r *request) updateMember() error {
-	var change store.MemberChange
-	r.read(changeFields(r.in, &change)...)
+	b := decode[api.MemberChange](r)
+	change := store.MemberChange{Role: b.Role, Name: b.Name, Email: b.Email}
 	r.beyond = store.OfUser(r.Param("userId"))
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		m, err := store.ChangeMember(tx, r.actor, r.org(), r.Param("userId"), change)

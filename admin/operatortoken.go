@@ -24,7 +24,7 @@ func (r *request) listOperatorTokens() error {
 func (r *request) createOperatorToken() error {
 	var name string
 	var expiresAt time.Time
-	r.read(r.in.Text("name", &name), r.in.Time("expiresAt", &expiresAt))
+	r.read(r.in.Value("name", &name), r.in.Value("expiresAt", &expiresAt))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		o, secret, err := store.CreateOperatorToken(tx, name, expiresAt)
 		err = r.operated(err, tx, "operatorToken.created", o.ID)

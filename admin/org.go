@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"teamdata/client/admin/api"
 	"teamdata/store"
-	"teamdata/wire/strictjson"
 	"teamdata/wire/web"
 )
 
@@ -27,20 +27,16 @@ func (r *request) listOrgs() error {
 }
 
 func (r *request) createOrg() error {
-	var o store.Org
-	in := r.in
-	r.read(in.Text("id", &o.ID), in.Text("name", &o.Name), in.Object("subscription", subscriptionFields(in, &o.Subscription)...))
+	body := decode[api.NewOrg](r)
+	o := store.Org{ID: orZero(body.ID), Name: body.Name, Subscription: subscriptionOf(api.SubscriptionChange(orZero(body.Subscription)))}
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		o, err := store.CreateOrg(tx, r.actor, o)
 		return created(orgJSON(o)), r.operated(err, tx, "org.created", o.ID)
 	})
 }
 
-func subscriptionFields(in *strictjson.Reader, s *store.Subscription) []strictjson.Field {
-	return []strictjson.Field{
-		in.Text("id", &s.ID), in.Text("product", &s.Product), in.Text("plan", &s.Plan),
-		in.Text("interval", &s.Interval), in.Text("status", &s.Status),
-	}
+func subscriptionOf(s api.SubscriptionChange) store.Subscription {
+	return store.Subscription{ID: orZero(s.ID), Product: orZero(s.Product), Plan: orZero(s.Plan), Interval: orZero(s.Interval), Status: orZero(s.Status)}
 }
 
 func (r *request) readOrg() error {
@@ -51,8 +47,7 @@ func (r *request) readOrg() error {
 }
 
 func (r *request) updateOrg() error {
-	var name string
-	r.read(r.in.Text("name", &name))
+	name := decode[api.OrgChange](r).Name
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		o, err := store.RenameOrg(tx, r.actor, r.org(), name)
 		return ok(orgJSON(o)), err
@@ -79,8 +74,7 @@ func (r *request) readSubscription() error {
 }
 
 func (r *request) updateSubscription() error {
-	var s store.Subscription
-	r.read(subscriptionFields(r.in, &s)...)
+	s := subscriptionOf(decode[api.SubscriptionChange](r))
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		s, err := store.ChangeSubscription(tx, r.actor, r.org(), s)
 		return ok(subscriptionJSON(s)), atTop(err)

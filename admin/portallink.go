@@ -1,9 +1,10 @@
 package admin
 
 import (
+	"cmp"
 	"net/http"
-	"time"
 
+	"teamdata/client/admin/api"
 	"teamdata/store"
 	"teamdata/wire/web"
 )
@@ -11,16 +12,15 @@ import (
 // createPortalLink makes a link that signs a person in to the settings page of the
 // org, who need not be a member.
 func (r *request) createPortalLink() error {
-	p, userID, ttl := store.Portal{OrgID: r.org()}, "", int64(store.MaxPortalLinkTTL/time.Second)
-	in := r.in
-	r.read(in.Text("userId", &userID), in.Text("role", &p.Role), in.Text("name", &p.Name), in.Text("email", &p.Email),
-		in.Int("expiresInSeconds", &ttl, 1, ttl))
-	r.beyond = store.OfUser(userID)
+	b := decode[api.NewPortalLink](r)
+	p := store.Portal{OrgID: r.org(), Role: string(b.Role), Name: orZero(b.Name), Email: orZero(b.Email)}
+	ttl := cmp.Or(seconds(b.ExpiresInSeconds), store.MaxPortalLinkTTL)
+	r.beyond = store.OfUser(b.UserID)
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		if r.api.config.LinkURL == nil {
 			return store.Answer{}, errNoAddress
 		}
-		l, token, err := store.CreatePortalLink(tx, r.actor, userID, p, time.Duration(ttl)*time.Second)
+		l, token, err := store.CreatePortalLink(tx, r.actor, b.UserID, p, ttl)
 		record := newObject().text("id", l.ID).text("userId", l.UserID).text("role", l.Portal.Role).time("createdAt", l.CreatedAt).time("expiresAt", l.ExpiresAt)
 		return withSecret(http.StatusCreated, record, "url", r.api.config.LinkURL(token), "token", token), err
 	})

@@ -81,9 +81,9 @@ func (r *request) readNewReplay() (j store.ReplayJob, dryRun bool) {
 	texts, fields := map[string]*string{}, []strictjson.Field{}
 	for _, name := range store.DeliveryFilterFields {
 		texts[name] = new(string)
-		fields = append(fields, r.in.Text(name, texts[name]))
+		fields = append(fields, r.in.Value(name, texts[name]))
 	}
-	r.read(r.in.Object("filter", fields...), r.in.Texts("deliveryIds", &j.Deliveries), r.in.Bool("dryRun", &dryRun))
+	r.read(r.in.Object("filter", fields...), r.in.Value("deliveryIds", &j.Deliveries), r.in.Value("dryRun", &dryRun))
 	if r.bodyErr == nil {
 		j.Filter, r.bodyErr = store.ParseDeliveryFilter(func(name string) string { return *texts[name] }, nil)
 		r.bodyErr = strictjson.Inside("filter", r.bodyErr)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
@@ -16,7 +17,7 @@ import (
 // request is one request being answered.
 type request struct {
 	web.Request
-	api     *api
+	api     *handler
 	route   *route // nil: there is no such route
 	token   string // id of the operator token; empty on the socket
 	actor   string // of audit entries; empty for none
@@ -28,16 +29,16 @@ type request struct {
 }
 
 // serve answers one request of the routes.
-func (a *api) serve(common web.Request, rt *route) {
+func (a *handler) serve(common web.Request, rt *route) {
 	web.Serve(a.begin(common, rt), checks, (*request).handle)
 }
 
 // serveOpen answers a request for what needs no token.
-func (a *api) serveOpen(common web.Request, rt *route) {
+func (a *handler) serveOpen(common web.Request, rt *route) {
 	web.Serve(a.begin(common, rt), nil, (*request).handle)
 }
 
-func (a *api) begin(common web.Request, rt *route) *request {
+func (a *handler) begin(common web.Request, rt *route) *request {
 	r := &request{Request: common, api: a, route: rt}
 	r.Docs = basePath + docsPath
 	r.W.Header()["Teamdata-Version"] = []string{a.config.Version}
@@ -121,6 +122,30 @@ func (r *request) readOptional(fields ...strictjson.Field) {
 		r.read(fields...)
 	}
 }
+
+// decode reads the body as a type of the API's description. What is required is pairs of
+// a field and of what it is.
+func decode[T any](r *request, required ...string) (body T) {
+	r.read(r.in.Struct(&body, required...)...)
+	return body
+}
+
+// decodeOptional is decode for a body that may be empty.
+func decodeOptional[T any](r *request) (body T) {
+	r.readOptional(r.in.Struct(&body)...)
+	return body
+}
+
+// orZero is the value of an optional field, or the zero value.
+func orZero[T any](value *T) (zero T) {
+	if value == nil {
+		return zero
+	}
+	return *value
+}
+
+// seconds is a duration in a body; none if it is left out.
+func seconds(n *int) time.Duration { return time.Duration(orZero(n)) * time.Second }
 
 // require records a missing field as the body's error, unless it has one.
 func (r *request) require(given bool, field, advice string) {

@@ -36,23 +36,23 @@ var pushed = []string{
 
 func (rt *route) pattern() (method, path string) { return rt.method, rt.path }
 
-// api is the routes with one way to authenticate requests.
-type api struct {
+// handler is the routes with one way to authenticate requests.
+type handler struct {
 	*Admin
 	router       *web.Router
 	authenticate func(*request) error
 }
 
 func (a *Admin) newAPI(authenticate func(*request) error) http.Handler {
-	api := &api{Admin: a, authenticate: authenticate}
+	h := &handler{Admin: a, authenticate: authenticate}
 	all := routes
 	if a.config.TestClock != nil {
 		all = slices.Concat(routes, testRoutes)
 	}
-	api.router = web.NewRouter(basePath, "/status", all, (*route).pattern, api.serve)
+	h.router = web.NewRouter(basePath, "/status", all, (*route).pattern, h.serve)
 	for i := range openRoutes {
 		rt := &openRoutes[i]
-		api.router.Add(rt.method, rt.path, func(r web.Request) { api.serveOpen(r, rt) })
+		h.router.Add(rt.method, rt.path, func(r web.Request) { h.serveOpen(r, rt) })
 	}
-	return api.router
+	return h.router
 }

@@ -1,9 +1,11 @@
 package admin
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
+	"teamdata/client/admin/api"
 	"teamdata/store"
 	"teamdata/wire/web"
 )
@@ -13,14 +15,14 @@ var errNoAddress = store.Errorf(store.CodeConflict, "No server runs, so it is no
 // createSignInLink makes a link with which an owner, admin or viewer chooses a password,
 // or queues a mail with such a link.
 func (r *request) createSignInLink() error {
-	ttl, mail := int64(store.DefaultSignInLinkTTL/time.Second), false
-	r.readOptional(r.in.Int("expiresInSeconds", &ttl, 1, int64(store.MaxSignInLinkTTL/time.Second)), r.in.Bool("mail", &mail))
+	b := decodeOptional[api.NewSignInLink](r)
+	ttl, mail := cmp.Or(seconds(b.ExpiresInSeconds), store.DefaultSignInLinkTTL), orZero(b.Mail)
 	make := r.linkToShow
 	if mail {
 		make = r.linkToMail
 	}
 	r.beyond = store.All // the address of an account is looked for among all
-	err := r.idempotent(func(tx store.Tx) (store.Answer, error) { return make(tx, time.Duration(ttl)*time.Second) })
+	err := r.idempotent(func(tx store.Tx) (store.Answer, error) { return make(tx, ttl) })
 	if mail && r.api.config.Mailed != nil {
 		r.api.config.Mailed()
 	}

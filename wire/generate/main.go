@@ -4,7 +4,9 @@
 //	npm ci --prefix contrib/clients/typescript
 //	go generate ./...
 //
-// The types of requests and answers are made by oapi-codegen and openapi-typescript. What
+// The types of requests and answers are made by oapi-codegen and openapi-typescript. Of a
+// property, x-null says what null is if it isn't that the property is left out: it clears,
+// or is a value. The types in Go have that, and bounds, as tags for wire/strictjson. What
 // this package makes itself is what neither of them does: the document in JSON, in the
 // order of the one in YAML; methods that page, retry and repeat under one Idempotency-Key
 // as the clients do, where oapi-codegen's return an answer of any status and

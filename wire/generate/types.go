@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ const (
 // packages of the clients.
 func (g generator) writeGoTypes() error {
 	for _, a := range apis {
-		err := g.withSchemas(a, shorten, func(schemas string) error {
+		err := g.withSchemas(a, forGo, func(schemas string) error {
 			path, err := g.target(a.goTypes() + typesFile)
 			if err != nil {
 				return err
@@ -112,9 +113,10 @@ func (g generator) withSchemas(a api, change func(schema any), do func(file stri
 	return do(file)
 }
 
-// shorten leaves out what makes types in Go longer and says little in them: examples, a
-// type for each constant, and code that keeps the properties which are not described.
-func shorten(schema any) {
+// forGo leaves out what makes types in Go longer and says little in them: examples, a
+// type for each constant, and code that keeps the properties which are not described. It
+// adds the order of the fields, and the tags by which wire/strictjson reads them.
+func forGo(schema any) {
 	o, ok := schema.(object)
 	if !ok {
 		return
@@ -125,10 +127,25 @@ func shorten(schema any) {
 	if properties != nil {
 		delete(o, "additionalProperties")
 	}
-	for _, property := range properties {
-		shorten(property)
+	required, _ := o["required"].([]any)
+	for name, property := range properties {
+		forGo(property)
+		p, ok := property.(object)
+		if !ok {
+			continue
+		}
+		// What is required comes first, in its order, which is that of the answers.
+		p["x-order"] = (slices.Index(required, any(name)) + len(properties)) % len(properties)
+		tags := object{}
+		if p["minimum"] != nil && p["maximum"] != nil {
+			tags["range"] = fmt.Sprintf("%.0f,%.0f", p["minimum"], p["maximum"])
+		}
+		if p["x-null"] != nil {
+			tags["null"] = p["x-null"]
+		}
+		p["x-oapi-codegen-extra-tags"] = tags
 	}
-	shorten(o["items"])
+	forGo(o["items"])
 }
 
 // writeAliases writes the names of an API's types into the package of its client.

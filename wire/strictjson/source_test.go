@@ -13,7 +13,7 @@ import (
 // name reads an object with a name.
 func name(in io.Reader, limit int64) (text string, err error) {
 	r := New(in, limit)
-	err = r.Document(r.Text("name", &text))
+	err = r.Document(r.Value("name", &text))
 	return text, err
 }
 
@@ -52,7 +52,7 @@ func TestValueLimit(t *testing.T) {
 	equal(t, "space without end after the end", fmt.Sprint(err), "the input is larger than 262144 bytes")
 	var raw []byte
 	r := New(io.MultiReader(strings.NewReader(`{"raw": [`), endless("1,\n")), limit)
-	err = r.Document(r.Raw("raw", &raw))
+	err = r.Document(r.Value("raw", &raw))
 	equal(t, "a raw value without end", fmt.Sprint(err), "raw: is longer than 1048576 bytes, which a value may have")
 }
 
@@ -60,7 +60,7 @@ func TestManyValuesMayBeLongerThanOne(t *testing.T) {
 	text := `{"texts": [` + strings.Repeat(`"`+strings.Repeat("x", 1000)+`",`, 3000) + `""]}`
 	var texts []string
 	r := New(strings.NewReader(text), 4<<20)
-	if err := r.Document(r.Texts("texts", &texts)); err != nil {
+	if err := r.Document(r.Value("texts", &texts)); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "texts", len(texts), 3001)

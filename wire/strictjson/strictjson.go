@@ -2,17 +2,21 @@
 // is wrong where it is: `orgs[0].members[3].role: is a number; a string is
 // expected`. Fixtures and the bodies of requests are read with it:
 //
-//	r := strictjson.New(body, 64<<10)
+//	var body api.NewEndpoint
+//	r := strictjson.New(in, 64<<10)
+//	err := r.Document(r.Struct(&body)...)
+//
+// or, where the values are elsewhere or too many to be in memory, field by field:
+//
 //	err := r.Document(
-//		r.Text("name", &e.Name),
-//		r.Texts("events", &e.Events),
-//		strictjson.Required(r.Bool("disabled", &disabled), "it is true or false"),
+//		r.Value("name", &e.Name),
+//		strictjson.Required(r.Value("disabled", &disabled), "it is true or false"),
 //		r.Object("owner",
-//			r.Text("name", &e.Owner.Name),
+//			r.Value("name", &e.Owner.Name),
 //		),
 //		r.List("members", func() error {
 //			var m store.Member
-//			err := r.Fields(r.Text("userId", &m.UserID), r.Time("createdAt", &m.CreatedAt))
+//			err := r.Fields(r.Value("userId", &m.UserID), r.Value("createdAt", &m.CreatedAt))
 //			members = append(members, m)
 //			return err
 //		}),
@@ -20,9 +24,9 @@
 //
 // An object has known fields, each at most once, in any order; an unknown one is
 // rejected with a suggestion for a misspelt name. A field that is left out leaves its
-// value alone, unless it is [Required]. Null counts as left out, unless the field is
-// [Nullable]; as an element of a list it is rejected. Whether a value makes sense is for
-// the rules of package store.
+// value alone, unless it is [Required]. Null counts as left out, unless a tag of the
+// struct has it otherwise; as an element of a list it is rejected. Whether a value makes
+// sense is for the rules of package store.
 //
 // What is wrong is a [store.Error] whose Field is the place, or line and column
 // where the input is not JSON. A fault of the input itself comes through as it is.

@@ -32,24 +32,41 @@ type everything struct {
 	list             []string
 }
 
+type text string
+
 func (e *everything) read(r *Reader) error {
-	return r.Document(
-		Given(&e.given, r.Text("text", &e.text)),
-		Given(&e.nullGiven, Nullable(&e.nullable, "null", r.Text("nullable", &e.nullable))),
-		r.Time("time", &e.time),
-		r.Bool("bool", &e.bool),
-		r.Int("int", &e.int, -5, 7),
-		r.Raw("raw", &e.raw),
-		r.Texts("texts", &e.texts),
+	var tagged struct {
+		Nullable *string `json:"nullable,omitempty" null:"clears"`
+		Int      *int64  `json:"int" range:"-5,7"`
+		Bool     bool    `json:"bool"`
+		Object   *struct {
+			Inner text `json:"inner"`
+		} `json:"object"`
+	}
+	err := r.Document(append(r.Struct(&tagged),
+		Given(&e.given, r.Value("text", &e.text)),
+		r.Value("time", &e.time),
+		r.Value("raw", &e.raw),
+		r.Value("texts", &e.texts),
 		Set(r, "scopes", &e.scopes, store.ParseScope),
-		r.Object("object", r.Text("inner", &e.inner)),
 		r.List("list", func() error {
 			var name string
-			err := r.Fields(r.Text("name", &name))
+			err := r.Fields(r.Value("name", &name))
 			e.list = append(e.list, r.Place()+"="+name)
 			return err
 		}),
-	)
+	)...)
+	if e.nullGiven = tagged.Nullable != nil; e.nullGiven {
+		e.nullable = *tagged.Nullable
+	}
+	if tagged.Int != nil {
+		e.int = *tagged.Int
+	}
+	e.bool = e.bool || tagged.Bool
+	if tagged.Object != nil {
+		e.inner = string(tagged.Object.Inner)
+	}
+	return err
 }
 
 func parse(text string) (e everything, err error) {
@@ -91,14 +108,14 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-// Null is a value of a field that is Nullable. Of any other it counts as left out.
+// Null clears a field with that tag. Of any other it counts as left out.
 func TestNullIsLeftOut(t *testing.T) {
 	e := everything{
 		text: "x", nullable: "x", time: time.Unix(1, 0), bool: true, int: 1, raw: []byte("1"),
 		texts: []string{"x"}, scopes: store.ScopeRead,
 	}
 	want := e
-	want.nullable, want.nullGiven = "null", true
+	want.nullable, want.nullGiven = "", true
 	err := e.read(New(strings.NewReader(`{"text": null, "nullable": null, "time": null, "bool": null, "int": null,
 		"raw": null, "texts": null, "scopes": null, "object": null, "list": null}`), 1<<20))
 	if err != nil {
@@ -112,8 +129,8 @@ func TestRequired(t *testing.T) {
 	var e everything
 	types := func(r *Reader) []Field {
 		return []Field{
-			r.Text("f", &e.text), r.Time("f", &e.time), r.Bool("f", &e.bool), r.Int("f", &e.int, 0, 9), r.Raw("f", &e.raw),
-			r.Texts("f", &e.texts), Set(r, "f", &e.scopes, store.ParseScope), r.Object("f"), r.List("f", nil),
+			r.Value("f", &e.text), r.Value("f", &e.time), r.Value("f", &e.bool), r.Value("f", &e.int), r.Value("f", &e.raw),
+			r.Value("f", &e.texts), Set(r, "f", &e.scopes, store.ParseScope), r.Object("f"), r.List("f", nil), r.Value("f", new(*string)),
 		}
 	}
 	for i := range types(New(nil, 0)) {
@@ -123,11 +140,32 @@ func TestRequired(t *testing.T) {
 			equal(t, fmt.Sprint(i, text), fmt.Sprint(err), "object.f: is missing; give it")
 		}
 	}
+	var null struct {
+		F *string `json:"f" null:"value"`
+	}
 	r := New(strings.NewReader(`{"f": null}`), 100)
-	equal(t, "null is a value", r.Document(Required(Nullable(&e.text, "", r.Text("f", &e.text)), "give it")), nil)
+	equal(t, "null is a value", r.Document(Required(r.Struct(&null)[0], "give it")), nil)
+	equal(t, "and nothing", null.F, nil)
 	r = New(strings.NewReader(`{"f": []}`), 100)
-	equal(t, "none is a value", r.Document(Required(r.Texts("f", &e.texts), "give it")), nil)
+	equal(t, "none is a value", r.Document(Required(r.Value("f", &e.texts), "give it")), nil)
 	equal(t, "and differs from left out", e.texts != nil, true)
+}
+
+// Structs may lie in lists and in one another; an item has nothing of the one before it.
+func TestStructsInLists(t *testing.T) {
+	type item struct {
+		Name *string `json:"name"`
+		Tags []text  `json:"tags"`
+	}
+	var items struct {
+		Items *[]item `json:"items"`
+	}
+	r := New(strings.NewReader(`{"items": [{"name": "a", "tags": ["x"]}, {"tags": []}, {"name": ""}]}`), 100)
+	equal(t, "error", r.Document(r.Struct(&items)...), nil)
+	list := *items.Items
+	equal(t, "items", fmt.Sprintf("%d %s %s %t %t %q %t", len(list), *list[0].Name, list[0].Tags, list[1].Name == nil, list[1].Tags != nil, *list[2].Name, list[2].Tags == nil), `3 a [x] true true "" true`)
+	r = New(strings.NewReader(`{"items": [{}, {"tags": ["x", 1]}]}`), 100)
+	equal(t, "place", fmt.Sprint(r.Document(r.Struct(&items)...)), "items[1].tags[1]: is a number; a string is expected")
 }
 
 func TestWhatIsLeftOutStays(t *testing.T) {
@@ -211,12 +249,14 @@ func TestWaysToWriteAWholeNumber(t *testing.T) {
 
 func TestIntReachesToItsBounds(t *testing.T) {
 	for _, n := range []int64{math.MinInt64, -1, 0, math.MaxInt64} {
-		var got int64
+		var got struct {
+			N int64 `json:"n" range:"-9223372036854775808,9223372036854775807"`
+		}
 		r := New(strings.NewReader(fmt.Sprintf(`{"n": %d}`, n)), 100)
-		if err := r.Document(r.Int("n", &got, math.MinInt64, math.MaxInt64)); err != nil {
+		if err := r.Document(r.Struct(&got)...); err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "n", got, n)
+		equal(t, "n", got.N, n)
 	}
 }
 
