@@ -11,11 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"teamdata/app"
-	"teamdata/cli/listen"
+	"teamdata/delivery/receiver"
+	"teamdata/internal/localca"
 	"teamdata/internal/terminal"
 )
 
@@ -46,17 +48,16 @@ func serveDemo(ctx context.Context, s app.Settings, out io.Writer, log zerolog.L
 		return err
 	}
 	hook := parts.Orgs[0].Webhooks[0]
-	url, stop, err := listen.ServeReceiver(hook.Secret, filepath.Join(folder, "receiver.ca.pem"), out)
+	s.Data = filepath.Join(folder, "teamdata.db")
+	s.Seed = filepath.Join(folder, "example.json")
+	s.WebhookCA = filepath.Join(folder, "receiver.ca.pem")
+	url, stop, err := serveReceiver(hook.Secret, s.WebhookCA, out)
 	if err != nil {
 		return err
 	}
 	defer stop()
-
-	s.Data = filepath.Join(folder, "teamdata.db")
-	s.Seed = filepath.Join(folder, "example.json")
-	s.WebhookCA = filepath.Join(folder, "receiver.ca.pem")
 	s.AllowEndpointCIDR = append(s.AllowEndpointCIDR, "127.0.0.1/32")
-	seed := bytes.Replace(exampleOrg, []byte(hook.URL), []byte(url), 1)
+	seed := bytes.Replace(exampleOrg, []byte(hook.URL), []byte(url+"/hook"), 1)
 	if err := os.WriteFile(s.Seed, seed, 0o600); err != nil {
 		return err
 	}
@@ -66,6 +67,20 @@ func serveDemo(ctx context.Context, s app.Settings, out io.Writer, log zerolog.L
 	}
 	printTour(a, s.Data, out, parts)
 	return a.Run(ctx)
+}
+
+// serveReceiver serves a receiver that prints events to out, with its own CA, whose
+// certificate it writes to caFile.
+func serveReceiver(secret, caFile string, out io.Writer) (url string, stop func(), err error) {
+	secrets, err := receiver.ParseSecrets(secret)
+	if err != nil {
+		return "", nil, err
+	}
+	config, err := localca.Loopback(time.Now(), "demo receiver", caFile)
+	if err != nil {
+		return "", nil, err
+	}
+	return receiver.Serve(receiver.New(receiver.Config{Secrets: secrets, Print: receiver.Text(out, receiver.InColour(out))}), config)
 }
 
 // startSomewhere starts the server, on a free port if its own is taken.

@@ -6,10 +6,6 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
-	"fmt"
-	"io"
-	"log"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -19,6 +15,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"teamdata/delivery/receiver"
 	"teamdata/internal/localca"
 	"teamdata/store"
 )
@@ -32,8 +29,7 @@ type Receiver struct {
 
 	t       testing.TB
 	srv     *Server
-	http    *http.Server
-	served  chan struct{}
+	close   func() // ends its web server
 	trusted []byte // the CAs of all receivers, in PEM form
 
 	mu       sync.Mutex
@@ -83,23 +79,10 @@ func startReceiver(t testing.TB, s *Server) *Receiver {
 	t.Helper()
 	a, err := authority()
 	must(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	r := &Receiver{t: t, srv: s, trusted: a.ca.CertificatePEM(), statuses: []int{http.StatusNoContent}, arrived: make(chan struct{})}
+	r.URL, r.close, err = receiver.Serve(receiver.New(receiver.Config{SecretsOf: r.secretsOf, Now: s.Now, Forward: r.handle, Print: r.check}), a.config)
 	must(t, err)
-	r := &Receiver{
-		URL: "https://" + l.Addr().String(), t: t, srv: s, served: make(chan struct{}), trusted: a.ca.CertificatePEM(),
-		statuses: []int{http.StatusNoContent}, arrived: make(chan struct{}),
-	}
-	r.http = &http.Server{Handler: r, TLSConfig: a.config.Clone(), ReadHeaderTimeout: limit, ErrorLog: log.New(io.Discard, "", 0)}
-	go func() {
-		defer close(r.served)
-		r.http.ServeTLS(l, "", "")
-	}()
 	return r
-}
-
-func (r *Receiver) close() {
-	r.http.Close()
-	<-r.served
 }
 
 // reset forgets all events. The answers stay as they are.
@@ -162,19 +145,40 @@ func (r *Receiver) Events() []Event {
 	return slices.Clone(r.events)
 }
 
-// ServeHTTP answers a webhook.
-func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	e, err := r.read(q)
-	if store.IsNotFound(err) {
-		http.NotFound(w, q)
-		return
-	}
+// secretsOf returns the secret of the endpoint that a webhook is sent to.
+func (r *Receiver) secretsOf(id string) (receiver.Secrets, error) {
+	to, err := r.srv.endpointOf(id)
 	if err != nil {
-		r.t.Errorf("the receiver refused %s %s: %v", q.Method, q.URL, err)
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+		if !store.IsNotFound(err) {
+			r.t.Errorf("the endpoint of the webhook %s: %v", id, err)
+		}
+		return nil, err
 	}
-	w.WriteHeader(r.put(e))
+	return receiver.ParseSecrets(to.Secret)
+}
+
+// check fails the test if a webhook is wrong.
+func (r *Receiver) check(e receiver.Event) {
+	if e.Problem != "" && e.Status != http.StatusNotFound {
+		r.t.Errorf("the receiver refused the webhook %s: %s", e.ID, e.Problem)
+	}
+}
+
+// handle keeps a verified webhook, and returns the status to answer it with.
+func (r *Receiver) handle(_ context.Context, header http.Header, came receiver.Event) (int, error) {
+	to, err := r.srv.endpointOf(came.ID)
+	if err != nil {
+		return http.StatusNotFound, nil // the endpoint was deleted just now
+	}
+	seconds, err := strconv.ParseInt(header.Get(standardwebhooks.HeaderWebhookTimestamp), 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	e := Event{ID: came.ID, Type: came.Type, OrgID: to.OrgID, EndpointID: to.ID, Timestamp: time.Unix(seconds, 0).UTC(), Body: came.Body}
+	if err := json.Unmarshal(e.Body, &struct{ Data *json.RawMessage }{&e.Data}); err != nil {
+		return 0, err
+	}
+	return r.put(e), nil
 }
 
 // put keeps an event, and returns the status to answer it with.
@@ -188,46 +192,6 @@ func (r *Receiver) put(e Event) (status int) {
 	close(r.arrived)
 	r.arrived = make(chan struct{})
 	return e.Status
-}
-
-// read reads an event and verifies it.
-func (r *Receiver) read(q *http.Request) (e Event, err error) {
-	if e.Body, err = io.ReadAll(q.Body); err != nil {
-		return e, err
-	}
-	e.ID = q.Header.Get(standardwebhooks.HeaderWebhookID)
-	to, err := r.srv.endpointOf(e.ID)
-	if err != nil {
-		return e, err
-	}
-	e.OrgID, e.EndpointID = to.OrgID, to.ID
-	if err := verify(to.Secret, e.Body, q.Header); err != nil {
-		return e, err
-	}
-	seconds, err := strconv.ParseInt(q.Header.Get(standardwebhooks.HeaderWebhookTimestamp), 10, 64)
-	if err != nil {
-		return e, err
-	}
-	e.Timestamp = time.Unix(seconds, 0).UTC()
-	if off := r.srv.Now().Sub(e.Timestamp); off.Abs() > tolerance {
-		return e, fmt.Errorf("its timestamp is %s off the server's clock", off)
-	}
-	err = json.Unmarshal(e.Body, &struct {
-		Type *string
-		Data *json.RawMessage
-	}{&e.Type, &e.Data})
-	return e, err
-}
-
-// tolerance is how far a timestamp may be off, as receivers have it.
-const tolerance = 5 * time.Minute
-
-func verify(secret string, body []byte, header http.Header) error {
-	w, err := standardwebhooks.NewWebhook(secret)
-	if err != nil {
-		return err
-	}
-	return w.VerifyIgnoringTimestamp(body, header) // that is of the server's clock
 }
 
 // endpointOf returns the endpoint that a delivery is sent to.

@@ -387,7 +387,7 @@ func TestFailures(t *testing.T) {
 		"forward":      func(t *failing) { teamdatatest.Start(t).Advance(-1) },
 		"status 99":    func(t *failing) { teamdatatest.Start(t).Receiver().Answer(99) },
 		"canceled":     func(t *failing) { teamdatatest.Start(t).Receiver().Next(cancelled(t)) },
-		"no matching signature": func(t *failing) {
+		"no signature matches": func(t *failing) {
 			srv := teamdatatest.Start(t, acme())
 			srv.Admin("POST", "/orgs/org_acme/members", addBob)
 			forge(t, srv, srv.Receiver().Next(t.Context()))

@@ -1,7 +1,7 @@
 // Package listen is the command of that name: a webhook receiver for developers.
 // listen.go has its flags, run.go its lifecycle, tls.go its certificate, say.go
 // what it prints about itself. The receiver itself, which verifies and prints, is
-// delivery/receiver. It also serves the receiver of the demo.
+// delivery/receiver.
 package listen
 
 import (

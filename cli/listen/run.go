@@ -8,14 +8,12 @@ import (
 	stdlog "log"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"teamdata/app"
 	"teamdata/delivery/receiver"
-	"teamdata/internal/localca"
 	"teamdata/internal/terminal"
 )
 
@@ -60,7 +58,7 @@ func (l *listening) open() (err error) {
 func (l *listening) handle() (err error) {
 	c := receiver.Config{
 		Secrets: l.secrets, Status: l.settings.Status, Delay: l.settings.Delay,
-		Print: receiver.Text(l.out, inColour(l.out)), Answered: l.count,
+		Print: receiver.Text(l.out, receiver.InColour(l.out)), Answered: l.count,
 	}
 	if l.settings.JSON {
 		c.Print = receiver.JSONLines(l.out)
@@ -69,7 +67,7 @@ func (l *listening) handle() (err error) {
 		if l.forward, err = receiver.NewForward(target); err != nil {
 			return fmt.Errorf("--forward: %w", err)
 		}
-		c.Forward = l.forward
+		c.Forward = l.forward.Send
 	}
 	l.handler = receiver.New(c)
 	return nil
@@ -81,37 +79,10 @@ func (l *listening) count(e receiver.Event) {
 	}
 }
 
-// inColour reports whether colours show: on a terminal, unless NO_COLOR is set.
-func inColour(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	return ok && terminal.Is(file) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-}
-
-// ServeReceiver serves a receiver over HTTPS on a free local port, with its own
-// CA, whose certificate it writes to caFile. It prints events to out.
-func ServeReceiver(secret, caFile string, out io.Writer) (url string, stop func() error, err error) {
-	secrets, err := receiver.ParseSecrets(secret)
-	if err != nil {
-		return "", nil, err
-	}
-	handler := receiver.New(receiver.Config{Secrets: secrets, Print: receiver.Text(out, inColour(out))})
-	config, err := localca.Loopback(time.Now(), "demo receiver", caFile)
-	if err != nil {
-		return "", nil, err
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
-	web := webFor(handler, config, 0)
-	go serveWeb(web, l)
-	return "https://" + l.Addr().String() + "/hook", web.Close, nil
-}
-
 // run receives until ctx is done or enough events have arrived. Running requests
 // are answered first.
 func (l *listening) run(ctx context.Context) error {
-	web := webFor(l.handler, l.tls, l.settings.Delay+receiver.ForwardTimeout)
+	web := receiver.NewServer(l.handler, l.tls, l.settings.Delay+receiver.ForwardTimeout)
 	web.ErrorLog = stdlog.New(plainLines{l.said}, "", 0) // such as a sender that does not trust the CA
 	web.RegisterOnShutdown(l.handler.Stop)
 	served := make(chan error, 1)
@@ -145,18 +116,6 @@ func (l *listening) wait(ctx context.Context, served <-chan error) error {
 		return fmt.Errorf("stopped after %d of %d verified events", l.came.Load(), l.settings.Count)
 	}
 	return nil
-}
-
-// webFor is a web server for a receiver on this machine, with TLS unless config
-// is nil. The handler takes up to busy for an answer.
-func webFor(handler http.Handler, config *tls.Config, busy time.Duration) *http.Server {
-	const reading, writing = 10 * time.Second, 10 * time.Second
-	return &http.Server{
-		Handler: handler, TLSConfig: config, MaxHeaderBytes: 16 << 10,
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: reading,
-		WriteTimeout: reading + busy + writing, IdleTimeout: time.Minute,
-		ErrorLog: stdlog.New(io.Discard, "", 0), // connections that break off are the senders' matter
-	}
 }
 
 func serveWeb(web *http.Server, l net.Listener) error {

@@ -20,7 +20,7 @@ import (
 // waits, so a slow one is noticed on both sides.
 const ForwardTimeout = 30 * time.Second
 
-// Forward is an application that also gets the events.
+// Forward is an application at a URL that also gets the events.
 type Forward struct {
 	url    *url.URL
 	client *http.Client
@@ -43,10 +43,10 @@ func NewForward(target string) (*Forward, error) {
 // String returns the URL without a password.
 func (f *Forward) String() string { return f.url.Redacted() }
 
-// send forwards a request's body, webhook headers and content type. It returns
-// the status of the application's answer.
-func (f *Forward) send(ctx context.Context, header http.Header, body []byte) (status int, err error) {
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url.String(), bytes.NewReader(body))
+// Send is an [Application] that forwards a request's body, webhook headers and content
+// type. It returns the status of the application's answer.
+func (f *Forward) Send(ctx context.Context, header http.Header, e Event) (status int, err error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url.String(), bytes.NewReader(e.Body))
 	if err != nil {
 		return 0, err
 	}

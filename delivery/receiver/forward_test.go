@@ -17,7 +17,7 @@ func forwarding(t *testing.T, target string) (*httptest.Server, *[]Event) {
 	f, err := NewForward(target)
 	kit.Must(t, err)
 	var got []Event
-	_, server := serve(t, Config{Secrets: parsed(t, secret), Forward: f, Print: func(e Event) { got = append(got, e) }})
+	_, server := serve(t, Config{Secrets: parsed(t, secret), Forward: f.Send, Print: func(e Event) { got = append(got, e) }})
 	return server, &got
 }
 
@@ -33,7 +33,7 @@ func TestForward(t *testing.T) {
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		content, err := io.ReadAll(q.Body)
 		if err == nil {
-			err = parsed(t, secret)[0](content, q.Header)
+			err = parsed(t, secret)[0]().Verify(content, q.Header)
 		}
 		if err != nil {
 			t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"time"
 
 	"teamdata/internal/terminal"
@@ -19,6 +20,12 @@ func Text(out io.Writer, colour bool) func(Event) {
 		fmt.Fprintf(out, "%s  %s  %s  %s\n%s\n", e.ReceivedAt.Format(time.TimeOnly),
 			terminal.Plain(cmp.Or(e.Type, "-")), terminal.Plain(cmp.Or(e.ID, "-")), e.outcome(colour), pretty(e.Body))
 	}
+}
+
+// InColour reports whether colours show: on a terminal, unless NO_COLOR is set.
+func InColour(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	return ok && terminal.Is(file) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
 // colours are SGR parameters: bold green, yellow and red.

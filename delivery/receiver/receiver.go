@@ -2,9 +2,8 @@
 // Standard Webhooks reference library, prints and answers them, and can forward them.
 // Its verdict is that of any receiver, since it shares no code with the signing side.
 //
-// It imports only internal/hint, internal/httpclient and internal/terminal. The
-// handling of requests belongs in receiver.go, the printing of events in
-// print.go.
+// The command listen, the demo and teamdatatest receive with it. The handling of requests
+// belongs in receiver.go, the web server in serve.go, the printing of events in print.go.
 package receiver
 
 import (
@@ -27,13 +26,22 @@ const MaxBody = 1 << 20
 // Config is the secrets with which a receiver verifies, and how it answers. The
 // zero value verifies nothing and answers 204.
 type Config struct {
-	Secrets  Secrets       // any of them may verify; none: nothing is verified
-	Status   int           // the answer to an event, 200 to 599; 0 is 204
-	Delay    time.Duration // before an event is answered
-	Forward  *Forward      // an application that gets each event and gives the status; may be nil
-	Print    func(Event)   // prints an event, one call at a time; may be nil
-	Answered func(Event)   // is called with each event after its answer; may be nil
+	Secrets  Secrets          // any of them may verify; none: nothing is verified
+	Now      func() time.Time // the time by which timestamps are checked; nil is time.Now
+	Status   int              // the answer to an event, 200 to 599; 0 is 204
+	Delay    time.Duration    // before an event is answered
+	Forward  Application      // gets each event and gives the status; may be nil
+	Print    func(Event)      // prints an event, one call at a time; may be nil
+	Answered func(Event)      // is called with each event after its answer; may be nil
+
+	// SecretsOf returns the secrets of the endpoint that a webhook-id was sent to, instead
+	// of Secrets. An event that it returns an error for is answered with 404. May be nil.
+	SecretsOf func(id string) (Secrets, error)
 }
+
+// Application handles an event, with the header of its request, and returns the status
+// to answer. An event that it returns an error for is answered with 502.
+type Application func(ctx context.Context, header http.Header, e Event) (status int, err error)
 
 // Receiver is an http.Handler for the requests of a webhook's sender.
 type Receiver struct {
@@ -57,8 +65,9 @@ func New(config Config) *Receiver {
 func (r *Receiver) Stop() { r.stop() }
 
 // ServeHTTP answers an event as the Config says, even one that was received before.
-// It answers 400 to a request that does not verify, 413 to a body longer than
-// MaxBody, 405 to anything but a POST, and 502 when the event can't be forwarded.
+// It answers 400 to a request that does not verify, 404 to one that SecretsOf doesn't
+// know, 413 to a body longer than MaxBody, 405 to anything but a POST, and 502 when the
+// event can't be forwarded.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if q.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
@@ -89,13 +98,18 @@ func (r *Receiver) receive(w http.ResponseWriter, q *http.Request) Event {
 		return e
 	}
 	e.Type = typeOf(e.Body)
-	if len(r.config.Secrets) == 0 {
+	secrets := r.config.Secrets
+	if r.config.SecretsOf != nil {
+		if secrets, err = r.config.SecretsOf(e.ID); err != nil {
+			e.refuse(http.StatusNotFound, err.Error())
+			return e
+		}
+	}
+	if e.Verdict = Verified; len(secrets) == 0 {
 		e.Verdict = Unverified
-	} else if err := r.config.Secrets.verify(e.Body, q.Header); err != nil {
+	} else if err := secrets.verify(e.Body, q.Header, r.config.Now); err != nil {
 		e.refuse(http.StatusBadRequest, err.Error())
 		return e
-	} else {
-		e.Verdict = Verified
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,7 +129,7 @@ func (r *Receiver) forward(q *http.Request, e *Event) {
 	if r.config.Forward == nil {
 		return
 	}
-	status, err := r.config.Forward.send(q.Context(), q.Header, e.Body)
+	status, err := r.config.Forward(q.Context(), q.Header, *e)
 	if e.Status = status; err != nil {
 		e.Status, e.Problem = http.StatusBadGateway, err.Error()
 	}

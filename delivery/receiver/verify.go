@@ -5,16 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"teamdata/internal/hint"
 )
 
-// Secrets are the secrets of an endpoint: one, or two during a rotation. Each is
-// a function that verifies with it, so printing never shows a secret.
-type Secrets []func(body []byte, header http.Header) error
+// Secrets are the secrets of an endpoint: one, or two during a rotation. Each is a
+// function, so printing never shows a secret.
+type Secrets []func() *standardwebhooks.Webhook
 
 // The specification's bounds for the bytes of a secret. The library accepts any,
 // even an empty one, with which anyone could sign.
@@ -35,7 +37,7 @@ func ParseSecrets(text string) (Secrets, error) {
 		if err != nil {
 			return nil, err
 		}
-		secrets = append(secrets, webhook.Verify)
+		secrets = append(secrets, func() *standardwebhooks.Webhook { return webhook })
 	}
 	if len(secrets) == 0 {
 		return nil, hint.New("holds no secret", "put in the endpoint's, which starts with whsec_")
@@ -43,14 +45,39 @@ func ParseSecrets(text string) (Secrets, error) {
 	return secrets, nil
 }
 
-// verify returns an error for people when no secret verifies a request.
-func (s Secrets) verify(body []byte, header http.Header) (err error) {
-	for _, verify := range s {
-		if err = verify(body, header); err == nil {
+// tolerance is how far a timestamp may be from the time of a Config, as the library has
+// it for the present time.
+const tolerance = 5 * time.Minute
+
+// verify returns an error for people when no secret verifies a request. A nil now leaves
+// the timestamp to the library.
+func (s Secrets) verify(body []byte, header http.Header, now func() time.Time) (err error) {
+	verify := (*standardwebhooks.Webhook).Verify
+	if now != nil {
+		verify = (*standardwebhooks.Webhook).VerifyIgnoringTimestamp
+		if err := checkTimestamp(header, now()); err != nil {
+			return inWords(err)
+		}
+	}
+	for _, webhook := range s {
+		if err = verify(webhook(), body, header); err == nil {
 			return nil
 		}
 	}
 	return inWords(err)
+}
+
+// checkTimestamp checks a timestamp by another clock than the system's. What is not a
+// number of seconds is left to the library.
+func checkTimestamp(header http.Header, now time.Time) error {
+	seconds, err := strconv.ParseInt(header.Get(standardwebhooks.HeaderWebhookTimestamp), 10, 64)
+	switch age := now.Sub(time.Unix(seconds, 0)); {
+	case err == nil && age > tolerance:
+		return standardwebhooks.ErrMessageTooOld
+	case err == nil && age < -tolerance:
+		return standardwebhooks.ErrMessageTooNew
+	}
+	return nil
 }
 
 // inWords explains an error of the library, and what to check.

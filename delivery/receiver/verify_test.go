@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"teamdata/internal/signature"
 )
@@ -53,6 +54,29 @@ func TestSecretsDoNotPrint(t *testing.T) {
 		text := fmt.Sprintf(verb, c)
 		if strings.Contains(text, "49 242") || strings.Contains(text, "31f290") || strings.Contains(text, "0x31, 0xf2") {
 			t.Errorf("%s printed %s", verb, text)
+		}
+	}
+}
+
+// With a clock of its own, a receiver takes what that clock has as the present.
+func TestVerifyByAnotherClock(t *testing.T) {
+	now := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+	for off, want := range map[time.Duration]string{
+		0: "", 5 * time.Minute: "", -5 * time.Minute: "",
+		5*time.Minute + time.Second:  "too new",
+		-5*time.Minute - time.Second: "too old",
+	} {
+		header := signed(t, "http://receiver.example", "whd_1", now.Add(off), event, secret).Header
+		err := parsed(t, secret).verify([]byte(event), header, func() time.Time { return now })
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s from now: %v", off, err)
+		}
+		if err := parsed(t, secret).verify([]byte(event), header, nil); err == nil {
+			t.Errorf("%s from 2031, by the system's clock: verified", off)
+		}
+		header.Set("webhook-timestamp", "x")
+		if err := parsed(t, secret).verify([]byte(event), header, func() time.Time { return now }); err == nil || !strings.Contains(err.Error(), "not a number") {
+			t.Errorf("a timestamp that is no number: %v", err)
 		}
 	}
 }
