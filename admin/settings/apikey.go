@@ -100,7 +100,7 @@ func (p keysPage) match(k keyRow) bool {
 func (r *request) listKeys() error {
 	query := r.HTTP.URL.Query()
 	p := keysPage{Query: strings.TrimSpace(query.Get("q")), State: query.Get("state"), First: query.Get("after") == ""}
-	return r.show(200, "apikeys", &p, func(tx store.Tx) error {
+	return r.Show(200, "apikeys", &p, func(tx store.Tx) error {
 		from, err := cursorOf(query.Get("after"))
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func (r *request) listKeys() error {
 // time.
 func (r *request) readKeys(tx store.Tx) func(from store.Cursor, limit int) ([]keyRow, error) {
 	return func(from store.Cursor, limit int) (rows []keyRow, err error) {
-		keys, err := tx.APIKeys(r.org.ID, from.ID, limit)
+		keys, err := tx.APIKeys(r.Org.ID, from.ID, limit)
 		for i := 0; i < len(keys) && err == nil; i++ {
 			var row keyRow
 			row, err = r.keyRow(tx, keys[i])
@@ -134,8 +134,8 @@ func (r *request) confirmRevokeKey() error { return r.renderKey("apikey_revoke")
 // renderKey is a page about the key of the path.
 func (r *request) renderKey(page string) error {
 	var row keyRow
-	return r.show(200, page, &row, func(tx store.Tx) error {
-		k, err := store.FindKey(tx, r.org.ID, r.Param("key"))
+	return r.Show(200, page, &row, func(tx store.Tx) error {
+		k, err := store.FindKey(tx, r.Org.ID, r.Param("key"))
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (r *request) renderKey(page string) error {
 
 func (r *request) revokeKey() error {
 	id := r.Param("key")
-	return r.do("key-revoked", r.path("keys", id), func(tx store.Tx) error { return store.RevokeKey(tx, r.actor(), r.org.ID, id) })
+	return r.do("key-revoked", r.path("keys", id), func(tx store.Tx) error { return store.RevokeKey(tx, r.actor(), r.Org.ID, id) })
 }
 
 // keyForm is the form that creates a key, with what the person entered.
@@ -177,7 +177,7 @@ var expiries = []expiry{
 }
 
 func (r *request) newKey() error {
-	return r.show(200, "apikey_form", keyForm{Read: true, Expiry: "90", Expiries: expiries}, nil)
+	return r.Show(200, "apikey_form", keyForm{Read: true, Expiry: "90", Expiries: expiries}, nil)
 }
 
 // keyCreated is the data of apikey_created.html, the only page that shows the secret.
@@ -192,7 +192,7 @@ type keyCreated struct {
 
 func (r *request) createKey() error {
 	var made keyCreated
-	id, again, err := r.changeOnce(func(tx store.Tx) (string, error) {
+	id, again, err := r.ChangeOnce(func(tx store.Tx) (string, error) {
 		k, err := r.keyOfForm()
 		if err != nil {
 			return "", err
@@ -205,7 +205,7 @@ func (r *request) createKey() error {
 		return k.ID, made.findTry(r, tx)
 	})
 	if err != nil {
-		return onForm(err, r.rerenderKeyForm)
+		return r.OnForm(err, r.rerenderKeyForm)
 	}
 	if again {
 		return r.Render(http.StatusOK, "apikey_created", keyCreated{Key: store.APIKey{ID: id}, Again: true})
@@ -223,7 +223,7 @@ func (p *keyCreated) findTry(r *request, tx store.Tx) (err error) {
 		p.Curl = r.curlAPI("", "/members")
 		return nil
 	}
-	endpoints, err := tx.Endpoints(r.org.ID)
+	endpoints, err := tx.Endpoints(r.Org.ID)
 	id := "ENDPOINT"
 	if len(endpoints) > 0 {
 		id = endpoints[0].ID
@@ -234,7 +234,7 @@ func (p *keyCreated) findTry(r *request, tx store.Tx) (err error) {
 
 // keyOfForm is the key that the form describes.
 func (r *request) keyOfForm() (store.APIKey, error) {
-	k := store.APIKey{OrgID: r.org.ID, Name: r.Field("name"), CreatedBy: r.actor()}
+	k := store.APIKey{OrgID: r.Org.ID, Name: r.Field("name"), CreatedBy: r.actor()}
 	for _, name := range r.HTTP.PostForm["scopes"] {
 		scope, err := store.ParseScope(name)
 		if err != nil {

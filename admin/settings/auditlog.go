@@ -47,7 +47,7 @@ func (r *request) showAuditLog() error {
 		return err
 	})
 	if err != nil {
-		return onForm(err, func(status int, e *store.Error) error {
+		return r.OnForm(err, func(status int, e *store.Error) error {
 			p.Err = e
 			return r.Render(status, "auditlog", p)
 		})
@@ -79,7 +79,7 @@ const maxActors = 100
 // findActors offers the system, the org's owners and admins, and who is chosen now.
 func (r *request) findActors(tx store.Tx, p *auditPage) error {
 	p.Actors = []person{{ID: systemActor, Name: "System"}}
-	managers, err := tx.Managers(r.org.ID)
+	managers, err := tx.Managers(r.Org.ID)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (r *request) findActors(tx store.Tx, p *auditPage) error {
 // filter.
 func (r *request) readEntriesBack(tx store.Tx, f auditFilter) func(before store.Cursor, limit int) ([]store.AuditEntry, error) {
 	return func(before store.Cursor, limit int) ([]store.AuditEntry, error) {
-		page, err := tx.AuditPageBefore(r.org.ID, before, limit, []byte{'['})
+		page, err := tx.AuditPageBefore(r.Org.ID, before, limit, []byte{'['})
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +214,7 @@ const maxKeysNamed = 1000
 // API keys with it in the name, and the membership of a user id.
 func (r *request) targetsNamed(tx store.Tx, text string) ([]string, error) {
 	ids, has := []string{text}, containsFold(text)
-	endpoints, err := tx.Endpoints(r.org.ID)
+	endpoints, err := tx.Endpoints(r.Org.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func (r *request) targetsNamed(tx store.Tx, text string) ([]string, error) {
 			ids = append(ids, e.ID)
 		}
 	}
-	keys, err := tx.APIKeys(r.org.ID, "", maxKeysNamed)
+	keys, err := tx.APIKeys(r.Org.ID, "", maxKeysNamed)
 	for _, k := range keys {
 		if has(k.Name) {
 			ids = append(ids, k.ID)
@@ -232,7 +232,7 @@ func (r *request) targetsNamed(tx store.Tx, text string) ([]string, error) {
 	if err != nil || !store.ValidID(text) {
 		return ids, err
 	}
-	m, err := tx.Member(r.org.ID, text)
+	m, err := tx.Member(r.Org.ID, text)
 	if store.IsNotFound(err) {
 		return ids, nil
 	}

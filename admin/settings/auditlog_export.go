@@ -50,7 +50,7 @@ func (r *request) exportAuditLog() error {
 	if err := r.View(x.begin); err != nil {
 		return err
 	}
-	if err := r.viewAudited(func(tx store.Tx) error { return store.AuditExport(tx, r.actor(), r.org.ID) }); err != nil {
+	if err := r.viewAudited(func(tx store.Tx) error { return store.AuditExport(tx, r.actor(), r.Org.ID) }); err != nil {
 		return err
 	}
 	x.setHeaders()
@@ -71,7 +71,7 @@ func (x *auditExport) begin(tx store.Tx) (err error) {
 	if err := x.filter.parse(x.r, tx); err != nil {
 		return err
 	}
-	latest, err := tx.AuditPageBefore(x.r.org.ID, store.Cursor{}, 1, nil)
+	latest, err := tx.AuditPageBefore(x.r.Org.ID, store.Cursor{}, 1, nil)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (x *auditExport) begin(tx store.Tx) (err error) {
 
 // next reads one chunk, and appends the entries that match to body.
 func (x *auditExport) next(tx store.Tx) error {
-	page, err := tx.AuditPage(x.r.org.ID, x.after, exportChunk, []byte{'['})
+	page, err := tx.AuditPage(x.r.Org.ID, x.after, exportChunk, []byte{'['})
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (x *auditExport) isAfterEnd(e store.AuditEntry) bool {
 }
 
 func (x *auditExport) setHeaders() {
-	name := "audit-log-" + x.r.org.ID + x.r.Now.UTC().Format("-20060102-150405.") + x.name
+	name := "audit-log-" + x.r.Org.ID + x.r.Now.UTC().Format("-20060102-150405.") + x.name
 	h := x.r.W.Header()
 	h.Set("Content-Type", x.format.contentType)
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)

@@ -122,13 +122,13 @@ func (r *request) auditTarget(tx store.Tx, kind targetKind, id string) (auditTar
 		p, err := r.person(tx, id)
 		return auditTarget{Name: p.Name, Path: p.Path}, err
 	case keyTarget:
-		k, err := store.FindKey(tx, r.org.ID, id)
+		k, err := store.FindKey(tx, r.Org.ID, id)
 		return auditTarget{Name: k.Name, Path: pathIf(err, r.path("keys", id))}, err
 	case endpointTarget:
-		e, err := store.FindEndpoint(tx, r.org.ID, id)
+		e, err := store.FindEndpoint(tx, r.Org.ID, id)
 		return auditTarget{Name: e.URL, Path: pathIf(err, r.path("endpoints", id))}, err
 	case deliveryTarget:
-		_, _, err := store.FindDelivery(tx, r.org.ID, id)
+		_, _, err := store.FindDelivery(tx, r.Org.ID, id)
 		return auditTarget{Path: pathIf(err, r.path("deliveries", id))}, err
 	case anyTarget:
 		if strings.HasPrefix(id, store.PrefixEvent) {

@@ -64,7 +64,7 @@ func (p deliveryPage) Shown() (shown []attemptShown) {
 
 func (r *request) showDelivery() error {
 	var p deliveryPage
-	return r.show(200, "delivery", &p, func(tx store.Tx) error {
+	return r.Show(200, "delivery", &p, func(tx store.Tx) error {
 		if err := r.findDelivery(tx, &p); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (r *request) watchDelivery() error {
 
 // findDelivery fills in the delivery of the path, without its event.
 func (r *request) findDelivery(tx store.Tx, p *deliveryPage) error {
-	d, e, err := store.FindDelivery(tx, r.org.ID, r.Param("delivery"))
+	d, e, err := store.FindDelivery(tx, r.Org.ID, r.Param("delivery"))
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (p *deliveryPage) fill(r *request, d store.Delivery, e *store.Endpoint) {
 	p.History = slices.Clone(d.History)
 	slices.Reverse(p.History)
 	p.Kept, p.Due = len(d.History) == store.MaxHistory, !d.DueAt.After(r.Now)
-	p.Manages = r.member.Manages()
+	p.Manages = r.Member.Manages()
 }
 
 func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
@@ -112,7 +112,7 @@ func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
 		}
 	}
 	for _, id := range event.Deliveries {
-		d, e, err := store.FindDelivery(tx, r.org.ID, id)
+		d, e, err := store.FindDelivery(tx, r.Org.ID, id)
 		switch {
 		case store.IsNotFound(err) || id == p.ID: // dropped, or its endpoint was removed
 		case err != nil:

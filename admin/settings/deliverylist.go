@@ -94,7 +94,7 @@ func (r *request) listDeliveries() error {
 	status := 200
 	err := r.View(func(tx store.Tx) error { return r.findDeliveries(tx, p) })
 	if err != nil {
-		err = onForm(err, func(code int, e *store.Error) error {
+		err = r.OnForm(err, func(code int, e *store.Error) error {
 			if e.Field == "" || e.Code != store.CodeBadRequest {
 				return err
 			}
@@ -192,7 +192,7 @@ func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.walk, err = store.WalkDeliveries(tx, r.org.ID, filter); err != nil {
+	if p.walk, err = store.WalkDeliveries(tx, r.Org.ID, filter); err != nil {
 		return err
 	}
 	found, err := searchDeliveries(tx, &p.walk, from)

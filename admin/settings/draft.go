@@ -35,7 +35,7 @@ var draftForms map[string]func(*request) error
 func init() { // the handlers lead back here, through Fail
 	draftForms = map[string]func(*request) error{
 		Path + "/orgs/:org/new-key":                      func(r *request) error { return r.rerenderKeyForm(http.StatusOK, nil) },
-		Path + "/orgs/:org/new-member":                   func(r *request) error { return r.rerenderMemberForm(http.StatusOK, nil) },
+		Path + "/orgs/:org/new-member":                   func(r *request) error { return r.ShowInviteAgain(http.StatusOK, nil) },
 		Path + "/orgs/:org/new-endpoint":                 func(r *request) error { return r.rerenderEndpointForm(http.StatusOK, nil) },
 		Path + "/orgs/:org/endpoints/:endpoint/settings": func(r *request) error { return r.rerenderEndpointForm(http.StatusOK, nil) },
 		Path + "/orgs/:org/endpoints/:endpoint/verify":   (*request).restoreVerify,
@@ -125,8 +125,8 @@ func (r *request) restoreVerify() error { return r.renderVerify(r.verifyOfForm()
 // a change by somebody else in the meantime is noticed as ever.
 func (r *request) restoreInstructions() error {
 	p := instructionsPage{Text: lines(r.Field("instructions")), Version: r.Field("version")}
-	return r.show(http.StatusOK, "instructions", &p, func(tx store.Tx) (err error) {
-		p.Now, err = tx.Instructions(r.org.ID)
+	return r.Show(http.StatusOK, "instructions", &p, func(tx store.Tx) (err error) {
+		p.Now, err = tx.Instructions(r.Org.ID)
 		return err
 	})
 }

@@ -51,7 +51,7 @@ type endpointWarnings struct {
 
 // endpoint finds the endpoint of the path.
 func (r *request) endpoint(tx store.Tx) (store.Endpoint, error) {
-	return store.FindEndpoint(tx, r.org.ID, r.Param("endpoint"))
+	return store.FindEndpoint(tx, r.Org.ID, r.Param("endpoint"))
 }
 
 // endpointPath is the path of a page of the endpoint of the path.
@@ -61,7 +61,7 @@ func (r *request) endpointPath(parts ...string) string {
 
 func (r *request) showEndpoint() error {
 	p := endpointPage{Span: r.spanOf()}
-	return r.show(200, "endpoint", &p, func(tx store.Tx) error { return p.find(r, tx) })
+	return r.Show(200, "endpoint", &p, func(tx store.Tx) error { return p.find(r, tx) })
 }
 
 // watchEndpoint answers with the parts of the page that change while it is open.
@@ -156,7 +156,7 @@ func (r *request) warningsOf(tx store.Tx, e store.Endpoint) (w endpointWarnings,
 
 // endpointHead counts the endpoint's failed deliveries. An empty state is found out.
 func (r *request) endpointHead(tx store.Tx, e store.Endpoint, state, tab string) (head endpointHead, err error) {
-	if head = (endpointHead{Endpoint: e, OrgID: r.org.ID, Tab: tab, State: state}); state == "" {
+	if head = (endpointHead{Endpoint: e, OrgID: r.Org.ID, Tab: tab, State: state}); state == "" {
 		rows, err := r.rows(tx, []store.Endpoint{e})
 		if err != nil {
 			return head, err
@@ -206,12 +206,12 @@ func (r *request) dropAt(tx store.Tx, e store.Endpoint) (at time.Time, err error
 // leads to where one sees it arrive: the delivery, or the page of a new endpoint if that
 // has the form. A form that is sent twice sends one.
 func (r *request) sendTest() error {
-	id, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
-		test, err := eventtype.TestOf(tx, r.org.ID, r.Field("type"))
+	id, _, err := r.ChangeOnce(func(tx store.Tx) (string, error) {
+		test, err := eventtype.TestOf(tx, r.Org.ID, r.Field("type"))
 		if err != nil {
 			return "", err
 		}
-		d, err := test.Send(tx, r.org.ID, r.Param("endpoint"))
+		d, err := test.Send(tx, r.Org.ID, r.Param("endpoint"))
 		return d.ID, err
 	})
 	if err != nil {
@@ -231,7 +231,7 @@ func (r *request) disableEndpoint() error {
 }
 
 func (r *request) actOnEndpoint(act func(tx store.Tx, actorID, orgID, id string) error, done string) error {
-	return r.do(done, r.endpointPath(), func(tx store.Tx) error { return act(tx, r.actor(), r.org.ID, r.Param("endpoint")) })
+	return r.do(done, r.endpointPath(), func(tx store.Tx) error { return act(tx, r.actor(), r.Org.ID, r.Param("endpoint")) })
 }
 
 func (r *request) confirmDisable() error {
@@ -257,7 +257,7 @@ func (r *request) confirmDelete() error {
 // confirmForEndpoint asks for confirmation about the endpoint of the path.
 func (r *request) confirmForEndpoint(q confirmPage) error {
 	q.To, q.Back = r.endpointPath(q.To), r.endpointPath()
-	return r.show(200, "confirm", &q, func(tx store.Tx) error {
+	return r.Show(200, "confirm", &q, func(tx store.Tx) error {
 		e, err := r.endpoint(tx)
 		q.About = e.URL
 		return err
@@ -266,8 +266,8 @@ func (r *request) confirmForEndpoint(q confirmPage) error {
 
 // deleteEndpoint leads to the list, also when the form is sent a second time.
 func (r *request) deleteEndpoint() error {
-	_, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
-		return "", store.RemoveEndpoint(tx, r.actor(), r.org.ID, r.Param("endpoint"))
+	_, _, err := r.ChangeOnce(func(tx store.Tx) (string, error) {
+		return "", store.RemoveEndpoint(tx, r.actor(), r.Org.ID, r.Param("endpoint"))
 	})
 	if err != nil {
 		return err
@@ -302,8 +302,8 @@ func (p endpointsPage) Full() bool { return p.All >= p.Most }
 func (r *request) listEndpoints() error {
 	query := r.HTTP.URL.Query()
 	p := endpointsPage{State: query.Get("state"), Query: strings.TrimSpace(query.Get("q")), Most: store.MaxEndpoints}
-	return r.show(200, "endpoints", &p, func(tx store.Tx) error {
-		endpoints, err := tx.Endpoints(r.org.ID)
+	return r.Show(200, "endpoints", &p, func(tx store.Tx) error {
+		endpoints, err := tx.Endpoints(r.Org.ID)
 		if err != nil {
 			return err
 		}

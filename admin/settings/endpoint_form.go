@@ -84,7 +84,7 @@ func (r *request) editEndpoint() error { return r.showEndpointForm(200, &endpoin
 // endpointOfForm is the endpoint that the form describes.
 func (r *request) endpointOfForm() store.Endpoint {
 	return store.Endpoint{
-		OrgID: r.org.ID, ID: r.Param("endpoint"), URL: r.Field("url"), Description: r.Field("description"),
+		OrgID: r.Org.ID, ID: r.Param("endpoint"), URL: r.Field("url"), Description: r.Field("description"),
 		Events: r.HTTP.PostForm["events"], Secret: r.ownSecret(),
 	}
 }
@@ -111,7 +111,7 @@ func (r *request) checkOwnSecret() error {
 }
 
 func (r *request) createEndpoint() error {
-	id, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
+	id, _, err := r.ChangeOnce(func(tx store.Tx) (string, error) {
 		if err := r.checkSameURL(tx, r.endpointOfForm()); err != nil {
 			return "", err
 		}
@@ -122,7 +122,7 @@ func (r *request) createEndpoint() error {
 		return e.ID, err
 	})
 	if err != nil {
-		return onForm(err, r.rerenderEndpointForm)
+		return r.OnForm(err, r.rerenderEndpointForm)
 	}
 	return r.Redirect(withQuery(r.path("endpoints", id, "setup"), "added", "yes"))
 }
@@ -137,13 +137,13 @@ func (r *request) updateEndpoint() error {
 		if err != nil {
 			return err
 		}
-		_, err = store.ChangeEndpoint(tx, r.actor(), r.org.ID, r.Param("endpoint"), store.EndpointChange{
+		_, err = store.ChangeEndpoint(tx, r.actor(), r.Org.ID, r.Param("endpoint"), store.EndpointChange{
 			URL: &e.URL, Description: &e.Description, Events: append([]string{}, e.Events...), // an empty list, and not nil, which means unchanged
 		})
 		return err
 	})
 	if err != nil {
-		return onForm(err, r.rerenderEndpointForm)
+		return r.OnForm(err, r.rerenderEndpointForm)
 	}
 	return r.Done("endpoint-updated", r.endpointPath("settings"))
 }
@@ -161,7 +161,7 @@ func (r *request) showEndpointForm(status int, f *endpointForm) error {
 	if !f.New {
 		page = "endpoint_settings"
 	}
-	return r.show(status, page, f, func(tx store.Tx) (err error) {
+	return r.Show(status, page, f, func(tx store.Tx) (err error) {
 		if !f.New {
 			err = r.findSettings(tx, f)
 		}

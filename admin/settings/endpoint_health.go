@@ -205,7 +205,7 @@ func (r *request) rows(tx store.Tx, endpoints []store.Endpoint) ([]endpointRow, 
 		rows[i] = endpointRow{Endpoint: e, Hours: newTimeSeries(r.Now, time.Hour, 24, time.UTC)}
 		places[e.Number] = &rows[i]
 	}
-	err := tx.EachDeliveryCounts(r.org.ID, r.Now.Add(-23*time.Hour), func(endpoint uint64, hour time.Time, c store.DeliveryCounts) {
+	err := tx.EachDeliveryCounts(r.Org.ID, r.Now.Add(-23*time.Hour), func(endpoint uint64, hour time.Time, c store.DeliveryCounts) {
 		if row := places[endpoint]; row != nil {
 			row.Hours.add(hour, c)
 		}

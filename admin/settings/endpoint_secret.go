@@ -44,7 +44,7 @@ func overlapOf(value string) (time.Duration, error) {
 
 func (r *request) showSecret() error {
 	err := r.viewAudited(func(tx store.Tx) error {
-		_, err := store.ShowSecret(tx, r.actor(), r.org.ID, r.Param("endpoint"))
+		_, err := store.ShowSecret(tx, r.actor(), r.Org.ID, r.Param("endpoint"))
 		return err
 	})
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *request) showRotate() error {
 // rotateSecret leads to the new secret. A form that is sent twice rotates once: the
 // second rotation would end the secret that receivers have.
 func (r *request) rotateSecret() error {
-	_, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
+	_, _, err := r.ChangeOnce(func(tx store.Tx) (string, error) {
 		overlap, err := overlapOf(r.Field("overlap"))
 		if err == nil {
 			err = r.checkOwnSecret()
@@ -68,11 +68,11 @@ func (r *request) rotateSecret() error {
 		if err != nil {
 			return "", err
 		}
-		_, err = store.RotateSecret(tx, r.actor(), r.org.ID, r.Param("endpoint"), r.ownSecret(), overlap)
+		_, err = store.RotateSecret(tx, r.actor(), r.Org.ID, r.Param("endpoint"), r.ownSecret(), overlap)
 		return "", err
 	})
 	if err != nil {
-		return onForm(err, func(status int, e *store.Error) error {
+		return r.OnForm(err, func(status int, e *store.Error) error {
 			return r.renderSecrets(status, "endpoint_rotate", secretPage{Err: e, Overlap: r.Field("overlap"), Own: r.bringsSecret(e)})
 		})
 	}
@@ -82,7 +82,7 @@ func (r *request) rotateSecret() error {
 // renderSecrets fills in the endpoint of the path.
 func (r *request) renderSecrets(status int, page string, p secretPage) error {
 	p.Overlaps = overlaps
-	return r.show(status, page, &p, func(tx store.Tx) (err error) {
+	return r.Show(status, page, &p, func(tx store.Tx) (err error) {
 		p.Endpoint, err = r.endpoint(tx)
 		p.Both = len(p.Secrets(r.Now)) > 1
 		return err
@@ -123,7 +123,7 @@ func (r *request) noteVerified(p *verifyPage) error {
 	if !p.Report.Verifies || !p.Known || !p.VerifiedAt.IsZero() {
 		return nil
 	}
-	return r.viewAudited(func(tx store.Tx) error { return store.NoteVerified(tx, r.org.ID, p.ID) })
+	return r.viewAudited(func(tx store.Tx) error { return store.NoteVerified(tx, r.Org.ID, p.ID) })
 }
 
 func (r *request) renderVerify(p *verifyPage) error {
@@ -142,7 +142,7 @@ func (r *request) renderVerify(p *verifyPage) error {
 		return err
 	})
 	if err != nil {
-		return onForm(err, func(status int, e *store.Error) error {
+		return r.OnForm(err, func(status int, e *store.Error) error {
 			p.Err, p.Report = e, nil
 			return r.Render(status, "endpoint_verify", p)
 		})
@@ -186,7 +186,7 @@ func (r *request) signers(tx store.Tx, e store.Endpoint, at time.Time) ([]diagno
 		}
 		signers = append(signers, old)
 	}
-	others, err := tx.Endpoints(r.org.ID)
+	others, err := tx.Endpoints(r.Org.ID)
 	for _, o := range others {
 		if o.ID != e.ID && o.Secret != e.Secret {
 			signers = append(signers, diagnose.Signer{Name: "the secret of another endpoint, " + o.ID, Secret: o.Secret})
@@ -199,7 +199,7 @@ func (r *request) signers(tx store.Tx, e store.Endpoint, at time.Time) ([]diagno
 // delivery to this endpoint.
 func (r *request) sentBody(tx store.Tx, p *verifyPage) ([]byte, error) {
 	p.DeliveryID = diagnose.WebhookID(p.Headers)
-	d, e, err := store.FindDelivery(tx, r.org.ID, p.DeliveryID)
+	d, e, err := store.FindDelivery(tx, r.Org.ID, p.DeliveryID)
 	if store.IsNotFound(err) || err == nil && e.Number != p.Number {
 		return nil, nil
 	}

@@ -23,14 +23,14 @@ func (r *request) showSetup() error {
 	p := setupPage{Added: r.HTTP.URL.Query().Get("added") != "", Samples: docs.Samples()}
 	if p.Added {
 		err := r.viewAudited(func(tx store.Tx) error {
-			_, err := store.ShowSecret(tx, r.actor(), r.org.ID, r.Param("endpoint"))
+			_, err := store.ShowSecret(tx, r.actor(), r.Org.ID, r.Param("endpoint"))
 			return err
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return r.show(200, "endpoint_setup", &p, func(tx store.Tx) (err error) {
+	return r.Show(200, "endpoint_setup", &p, func(tx store.Tx) (err error) {
 		if err = r.findSetup(tx, &p); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (r *request) watchSetup() error {
 
 // findSetup finds the endpoint of the path, and the test that the query names.
 func (r *request) findSetup(tx store.Tx, p *setupPage) (err error) {
-	p.OrgID = r.org.ID
+	p.OrgID = r.Org.ID
 	if p.Endpoint, err = r.endpoint(tx); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (r *request) findSetup(tx store.Tx, p *setupPage) (err error) {
 	if id == "" {
 		return nil
 	}
-	d, e, err := store.FindDelivery(tx, r.org.ID, id)
+	d, e, err := store.FindDelivery(tx, r.Org.ID, id)
 	if err == nil && e.Number == p.Number {
 		p.Test = &deliveryPage{}
 		p.Test.fill(r, d, &e)

@@ -80,7 +80,7 @@ func (r *request) findEvents(tx store.Tx, p *eventsPage) error {
 	if err != nil {
 		return err
 	}
-	walk, err := store.WalkDeliveries(tx, r.org.ID, store.DeliveryFilter{Type: p.Type})
+	walk, err := store.WalkDeliveries(tx, r.Org.ID, store.DeliveryFilter{Type: p.Type})
 	if err != nil {
 		return err
 	}
@@ -143,14 +143,14 @@ type eventPage struct {
 
 func (r *request) showEvent() error {
 	var p eventPage
-	return r.show(200, "event", &p, func(tx store.Tx) error {
+	return r.Show(200, "event", &p, func(tx store.Tx) error {
 		event, err := r.event(tx, r.Param("event"))
 		if err != nil {
 			return err
 		}
 		p = eventPage{ID: event.ID, Type: event.Type, CreatedAt: event.CreatedAt, Payload: r.payload(event.Body)}
 		for _, id := range event.Deliveries {
-			d, e, err := store.FindDelivery(tx, r.org.ID, id)
+			d, e, err := store.FindDelivery(tx, r.Org.ID, id)
 			switch {
 			case store.IsNotFound(err): // dropped, or its endpoint was removed
 			case err != nil:
@@ -166,7 +166,7 @@ func (r *request) showEvent() error {
 // event finds an event of the org.
 func (r *request) event(tx store.Tx, id string) (store.Event, error) {
 	event, err := tx.Event(id)
-	if store.IsNotFound(err) || err == nil && event.OrgID != r.org.ID {
+	if store.IsNotFound(err) || err == nil && event.OrgID != r.Org.ID {
 		return store.Event{}, errNoPage
 	}
 	return event, err

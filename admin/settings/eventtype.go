@@ -18,12 +18,12 @@ type eventTypeRow struct {
 // listEventTypes is the catalogue: the built-in types, then the operator's.
 func (r *request) listEventTypes() error {
 	var rows []eventTypeRow
-	return r.show(200, "eventtypes", &rows, func(tx store.Tx) error {
+	return r.Show(200, "eventtypes", &rows, func(tx store.Tx) error {
 		types, err := eventChoices(tx, nil)
 		if err != nil {
 			return err
 		}
-		endpoints, err := tx.Endpoints(r.org.ID)
+		endpoints, err := tx.Endpoints(r.Org.ID)
 		for _, t := range types {
 			row := eventTypeRow{eventChoice: t, BuiltIn: store.IsBuiltInEventType(t.Name)}
 			for _, e := range endpoints {
@@ -55,7 +55,7 @@ type selectedBy struct {
 
 func (r *request) showEventType() error {
 	var p eventTypePage
-	return r.show(200, "eventtype", &p, func(tx store.Tx) error {
+	return r.Show(200, "eventtype", &p, func(tx store.Tx) error {
 		t, err := eventtype.Find(tx, r.Param("type"))
 		if store.IsNotFound(err) {
 			return errNoEventType
@@ -64,12 +64,12 @@ func (r *request) showEventType() error {
 			return err
 		}
 		p.Type, p.BuiltIn = t, store.IsBuiltInEventType(t.Name)
-		body, err := t.Body(r.org.ID)
+		body, err := t.Body(r.Org.ID)
 		if err != nil {
 			return err
 		}
 		p.Text, p.Body = indented(t.Schema), indented(body)
-		endpoints, err := tx.Endpoints(r.org.ID)
+		endpoints, err := tx.Endpoints(r.Org.ID)
 		for _, e := range endpoints {
 			s := selectedBy{e, e.Selects(t.Name)}
 			if p.Endpoints = append(p.Endpoints, s); s.Selects {

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -33,19 +32,19 @@ func (r *request) Fail(e *store.Error) {
 // findAround finds who is signed in, and the org of a path without a page, so that the
 // navigation stays there.
 func (r *request) findAround() {
-	if r.org.ID != "" {
+	if r.Org.ID != "" {
 		return
 	}
 	below, _ := strings.CutPrefix(r.HTTP.URL.Path, Path+"/orgs/")
 	id, _, _ := strings.Cut(below, "/")
 	err := r.View(func(tx store.Tx) error {
 		if slices.ContainsFunc(r.orgs, func(o store.Org) bool { return o.ID == id }) {
-			return r.enterOrg(tx, id)
+			return r.EnterOrg(tx, id)
 		}
 		return nil
 	})
 	if err != nil {
-		r.org = store.Org{} // the page goes without
+		r.Org = store.Org{} // the page goes without
 	}
 }
 
@@ -85,26 +84,3 @@ func (r *request) redirectToSignIn() {
 	r.Redirect(withQuery(Path+"/sign-in", "done", done, "next", next))
 }
 
-// onForm shows a form again, with an error that the person can fix there. It returns
-// any other error.
-func onForm(err error, again func(status int, e *store.Error) error) error {
-	if e, ok := formError(err); ok {
-		return again(e.Code.Status(), e)
-	}
-	return err
-}
-
-// FormError is an error that its form shows, because the person can fix it there.
-func (*request) FormError(err error) (*store.Error, bool) { return formError(err) }
-
-func formError(err error) (*store.Error, bool) {
-	var e *store.Error
-	if !errors.As(err, &e) {
-		return nil, false
-	}
-	switch e.Code {
-	case store.CodeBadRequest, store.CodeConflict, store.CodeUpgradeRequired, store.CodeRateLimited:
-		return e, true
-	}
-	return nil, false
-}

@@ -75,7 +75,7 @@ func (r *request) hideFirstHour() error {
 func (r *request) watchFirstHour() error {
 	var f *firstHour
 	err := r.View(func(tx store.Tx) error {
-		endpoints, err := tx.Endpoints(r.org.ID)
+		endpoints, err := tx.Endpoints(r.Org.ID)
 		if err == nil {
 			f, err = r.firstHour(tx, endpoints)
 		}
@@ -92,7 +92,7 @@ const maxKeysAsked = 100
 
 // firstHour finds out how far the org is.
 func (r *request) firstHour(tx store.Tx, endpoints []store.Endpoint) (*firstHour, error) {
-	f := &firstHour{OrgID: r.org.ID, Curl: r.curlAPI("", "/members"), OwnCA: r.ownCA()}
+	f := &firstHour{OrgID: r.Org.ID, Curl: r.curlAPI("", "/members"), OwnCA: r.ownCA()}
 	for _, find := range []func(*request, store.Tx, []store.Endpoint) error{f.findEndpoint, f.findTest, f.findSignature, f.findKeys} {
 		if err := find(r, tx, endpoints); err != nil {
 			return nil, err
@@ -161,7 +161,7 @@ func (f *firstHour) findSignature(_ *request, _ store.Tx, endpoints []store.Endp
 
 // findKeys finds out whether there is a key, and whether the API was called with one.
 func (f *firstHour) findKeys(r *request, tx store.Tx, _ []store.Endpoint) error {
-	keys, err := tx.APIKeys(r.org.ID, "", maxKeysAsked)
+	keys, err := tx.APIKeys(r.Org.ID, "", maxKeysAsked)
 	created, called := step{Name: stepKey, Title: "Create an API key", Hint: "1 minute", Done: len(keys) > 0}, step{Name: stepCall, Title: "Make your first call"}
 	for _, k := range keys {
 		use, errUse := tx.KeyUse(k.ID)

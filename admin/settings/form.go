@@ -9,21 +9,21 @@ import (
 	"teamdata/store"
 )
 
-// changeOnce is Change for a form that creates something: sent again, by a double
+// ChangeOnce is Change for a form that creates something: sent again, by a double
 // click or a reload, the form creates nothing. The form has a nonce (the template
 // of that name), so that the same thing can be created twice on purpose. The
 // result of fn is stored and must contain no secret; again reports that kept is
 // from the first time.
-func (r *request) changeOnce(fn func(tx store.Tx) (kept string, err error)) (kept string, again bool, err error) {
+func (r *request) ChangeOnce(fn func(tx store.Tx) (kept string, err error)) (kept string, again bool, err error) {
 	if err := r.View(nil); err != nil {
 		return "", false, err
 	}
 	sent := store.FingerprintOf(http.MethodPost, r.HTTP.URL.Path, "", []byte(r.HTTP.PostForm.Encode())) // of up to maxForm, so beside the writer
 	print := store.FingerprintOf("", "", r.actor(), sent[:])
 	key := "form:" + hex.EncodeToString(print[:]) // shared neither by two forms nor with an API client's requests
-	r.keys = []store.IdempotencyKey{{OrgID: r.org.ID, Key: key}}
+	r.keys = []store.IdempotencyKey{{OrgID: r.Org.ID, Key: key}}
 	err = r.Change(func(tx store.Tx) error {
-		first, err := tx.IdempotencyRecord(r.org.ID, key)
+		first, err := tx.IdempotencyRecord(r.Org.ID, key)
 		if err == nil {
 			kept, again = string(first.Answer.Body), true
 			return nil
@@ -35,7 +35,7 @@ func (r *request) changeOnce(fn func(tx store.Tx) (kept string, err error)) (kep
 			return err
 		}
 		return tx.AddIdempotencyRecord(store.IdempotencyRecord{
-			OrgID: r.org.ID, Key: key, Fingerprint: print, FirstUse: tx.Now(),
+			OrgID: r.Org.ID, Key: key, Fingerprint: print, FirstUse: tx.Now(),
 			Answer: store.Answer{Status: http.StatusSeeOther, Body: []byte(kept)},
 		})
 	})

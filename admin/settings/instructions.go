@@ -24,8 +24,8 @@ func (r *request) confirmClearInstructions() error {
 // renderInstructions is a page about the current instructions.
 func (r *request) renderInstructions(page string) error {
 	var p instructionsPage
-	return r.show(200, page, &p, func(tx store.Tx) (err error) {
-		p.Now, err = tx.Instructions(r.org.ID)
+	return r.Show(200, page, &p, func(tx store.Tx) (err error) {
+		p.Now, err = tx.Instructions(r.Org.ID)
 		p.Text, p.Version = p.Now.Text, p.Now.Version()
 		return err
 	})
@@ -37,22 +37,22 @@ func (r *request) saveInstructions() error {
 	p := instructionsPage{Text: lines(r.Field("instructions")), Version: r.Field("version")}
 	same := false
 	err := r.Change(func(tx store.Tx) (err error) {
-		if p.Now, err = tx.Instructions(r.org.ID); err != nil {
+		if p.Now, err = tx.Instructions(r.Org.ID); err != nil {
 			return err
 		}
 		if same = p.Text == lines(p.Now.Text); same || p.Text == "" {
 			return nil
 		}
-		if err := store.CheckInstructions(tx, r.org.ID, []string{p.Version}); err != nil {
+		if err := store.CheckInstructions(tx, r.Org.ID, []string{p.Version}); err != nil {
 			return err
 		}
-		return store.SetInstructions(tx, r.actor(), r.org.ID, p.Text, true)
+		return store.SetInstructions(tx, r.actor(), r.Org.ID, p.Text, true)
 	})
 	switch {
 	case store.CodeOf(err) == store.CodePreconditionFailed:
 		return r.renderConflict("instructions", p)
 	case err != nil:
-		return onForm(err, func(status int, e *store.Error) error {
+		return r.OnForm(err, func(status int, e *store.Error) error {
 			p.Err = e
 			return r.Render(status, "instructions", p)
 		})
@@ -80,13 +80,13 @@ var sameLines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")
 func (r *request) clearInstructions() error {
 	p := instructionsPage{Version: r.Field("version")}
 	err := r.Change(func(tx store.Tx) (err error) {
-		if p.Now, err = tx.Instructions(r.org.ID); err != nil || !p.Now.Set {
+		if p.Now, err = tx.Instructions(r.Org.ID); err != nil || !p.Now.Set {
 			return err
 		}
-		if err := store.CheckInstructions(tx, r.org.ID, []string{p.Version}); err != nil {
+		if err := store.CheckInstructions(tx, r.Org.ID, []string{p.Version}); err != nil {
 			return err
 		}
-		return store.SetInstructions(tx, r.actor(), r.org.ID, "", false)
+		return store.SetInstructions(tx, r.actor(), r.Org.ID, "", false)
 	})
 	if store.CodeOf(err) == store.CodePreconditionFailed {
 		return r.renderConflict("instructions_clear", p)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"teamdata/admin/settings/signin"
 	"teamdata/store"
 )
 
@@ -19,28 +20,6 @@ type memberRow struct {
 // Called is what people call the member by: name, address, or else user id.
 func (m memberRow) Called() string { return cmp.Or(m.Name, m.Email, m.UserID) }
 
-// How far signing in came of a member. Of one whose role lets nobody sign in it is empty.
-const (
-	signInUninvited = "uninvited" // there is no account
-	signInInvited   = "invited"   // nobody has signed in yet
-	signInUsed      = "used"
-)
-
-// signInOf finds out how far signing in came of a member.
-func signInOf(tx store.Tx, m store.Member) (string, error) {
-	if !m.MaySee() {
-		return "", nil
-	}
-	a, err := tx.Account(m.UserID)
-	switch {
-	case store.IsNotFound(err):
-		return signInUninvited, nil
-	case a.SignedIn():
-		return signInUsed, err
-	}
-	return signInInvited, err
-}
-
 type membersPage struct {
 	Text  string // to search for; empty: all
 	Found searchResult[store.Member]
@@ -52,7 +31,7 @@ type membersPage struct {
 func (r *request) listMembers() error {
 	query := r.HTTP.URL.Query()
 	p := membersPage{Text: strings.TrimSpace(query.Get("q")), First: query.Get("after") == ""}
-	return r.show(200, "members", &p, func(tx store.Tx) error {
+	return r.Show(200, "members", &p, func(tx store.Tx) error {
 		after, err := cursorOf(query.Get("after"))
 		if err != nil {
 			return err
@@ -63,7 +42,7 @@ func (r *request) listMembers() error {
 
 func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (err error) {
 	read := func(after store.Cursor, limit int) ([]store.Member, error) {
-		_, members, err := tx.ListMembers(r.org.ID, after, limit)
+		_, members, err := tx.ListMembers(r.Org.ID, after, limit)
 		return members, err
 	}
 	at := func(m store.Member) store.Cursor { return store.CursorOf(m.CreatedAt, m.ID) }
@@ -71,14 +50,14 @@ func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (
 	if err != nil {
 		return err
 	}
-	created, err := store.CreatedKeys(tx, r.org.ID)
+	created, err := store.CreatedKeys(tx, r.Org.ID)
 	if err != nil {
 		return err
 	}
 	p.Next = p.Found.nextPath(r.path("members"), "after", "q", p.Text)
 	for _, m := range p.Found.Items {
 		row := memberRow{Member: m, Keys: len(created[m.UserID])}
-		if row.SignIn, err = signInOf(tx, m); err != nil {
+		if row.SignIn, err = signin.SignInOf(tx, m); err != nil {
 			return err
 		}
 		p.Rows = append(p.Rows, row)
@@ -104,30 +83,32 @@ type memberPage struct {
 	Invites bool         // the person may send an invitation
 }
 
+func (r *request) inviteAgain() error { return r.InviteAgain(r.renderMember) }
+
 func (r *request) showMember() error { return r.renderMember(http.StatusOK, nil) }
 
 // renderMember shows the member of the path, with what is wrong.
 func (r *request) renderMember(status int, e *store.Error) error {
 	p := memberPage{Err: e, Mail: r.s.config.Mailed != nil}
-	return r.show(status, "member", &p, func(tx store.Tx) error { return r.findMember(tx, &p) })
+	return r.Show(status, "member", &p, func(tx store.Tx) error { return r.findMember(tx, &p) })
 }
 
 func (r *request) findMember(tx store.Tx, p *memberPage) (err error) {
-	if p.Member, err = r.memberOfPath(tx); err != nil {
+	if p.Member, err = r.MemberOfPath(tx); err != nil {
 		return err
 	}
-	created, err := store.CreatedKeys(tx, r.org.ID)
+	created, err := store.CreatedKeys(tx, r.Org.ID)
 	if err != nil {
 		return err
 	}
 	p.Keys, p.Self = len(created[p.UserID]), p.UserID == r.Account.UserID
-	if p.SignIn, err = signInOf(tx, p.Member); err != nil {
+	if p.SignIn, err = signin.SignInOf(tx, p.Member); err != nil {
 		return err
 	}
-	mayChange := store.CheckGivesRole(r.member, p.Role, p.Role) == nil
-	p.Invites = mayChange && (p.SignIn == signInUninvited || p.SignIn == signInInvited)
+	mayChange := store.CheckGivesRole(r.Member, p.Role, p.Role) == nil
+	p.Invites = mayChange && (p.SignIn == signin.SignInUninvited || p.SignIn == signin.SignInInvited)
 	if mayChange {
-		p.Roles = rolesFor(r.member, append(slices.Clone(store.InvitedRoles), store.RoleMember))
+		p.Roles = r.RolesToGive(append(slices.Clone(store.InvitedRoles), store.RoleMember))
 		if !slices.Contains(p.Roles, p.Role) {
 			p.Roles = append(p.Roles, p.Role)
 		}
@@ -135,34 +116,15 @@ func (r *request) findMember(tx store.Tx, p *memberPage) (err error) {
 	return nil
 }
 
-// rolesFor are those of some roles that a member may give.
-func rolesFor(by store.Member, roles []string) (may []string) {
-	for _, role := range roles {
-		if store.CheckGivesRole(by, "", role) == nil {
-			may = append(may, role)
-		}
-	}
-	return may
-}
-
-// memberOfPath finds the member of the path.
-func (r *request) memberOfPath(tx store.Tx) (store.Member, error) {
-	m, err := tx.Member(r.org.ID, r.Param("member"))
-	if store.IsNotFound(err) {
-		return m, errNoPage
-	}
-	return m, err
-}
-
 // changeMemberTo changes the member of the path to a role; an empty one removes the
 // member. What the rules refuse is shown on the member's page. Who changes themselves
 // may see the org no more, and starts over.
 func (r *request) changeMemberTo(role, done, path string, change func(tx store.Tx, m store.Member) error) error {
-	r.extraScope = store.OfUser(r.Param("member"))
+	r.ExtraScope = store.OfUser(r.Param("member"))
 	err := r.Change(func(tx store.Tx) error {
-		m, err := r.memberOfPath(tx)
+		m, err := r.MemberOfPath(tx)
 		if err == nil {
-			err = store.CheckGivesRole(r.member, m.Role, role)
+			err = store.CheckGivesRole(r.Member, m.Role, role)
 		}
 		if err != nil {
 			return err
@@ -171,7 +133,7 @@ func (r *request) changeMemberTo(role, done, path string, change func(tx store.T
 	})
 	switch {
 	case err != nil:
-		return onForm(err, r.renderMember)
+		return r.OnForm(err, r.renderMember)
 	case r.Param("member") == r.actor():
 		return r.Redirect(Path)
 	}
@@ -181,7 +143,7 @@ func (r *request) changeMemberTo(role, done, path string, change func(tx store.T
 func (r *request) changeRole() error {
 	role := r.Field("role")
 	return r.changeMemberTo(role, "role-changed", r.path("members", r.Param("member")), func(tx store.Tx, m store.Member) error {
-		_, err := store.ChangeMember(tx, r.actor(), r.org.ID, m.UserID, store.MemberChange{Role: &role})
+		_, err := store.ChangeMember(tx, r.actor(), r.Org.ID, m.UserID, store.MemberChange{Role: &role})
 		return err
 	})
 }
@@ -195,10 +157,10 @@ func (r *request) confirmRemoveMember() error {
 		},
 		To: r.path("members", r.Param("member"), "remove"), Back: r.path("members", r.Param("member")),
 	}
-	return r.show(http.StatusOK, "confirm", &q, func(tx store.Tx) error {
-		m, err := r.memberOfPath(tx)
+	return r.Show(http.StatusOK, "confirm", &q, func(tx store.Tx) error {
+		m, err := r.MemberOfPath(tx)
 		if err == nil {
-			err = store.CheckGivesRole(r.member, m.Role, "")
+			err = store.CheckGivesRole(r.Member, m.Role, "")
 		}
 		q.About = r.memberAsPerson(m).Name
 		return err
@@ -207,6 +169,6 @@ func (r *request) confirmRemoveMember() error {
 
 func (r *request) removeMember() error {
 	return r.changeMemberTo("", "member-removed", r.path("members"), func(tx store.Tx, m store.Member) error {
-		return store.RemoveMember(tx, r.actor(), r.org.ID, m.UserID)
+		return store.RemoveMember(tx, r.actor(), r.Org.ID, m.UserID)
 	})
 }

@@ -45,7 +45,7 @@ func (p overviewPage) HeldText() string {
 
 func (r *request) showOverview() error {
 	p := overviewPage{Span: r.spanOf()}
-	return r.show(200, "overview", &p, func(tx store.Tx) error {
+	return r.Show(200, "overview", &p, func(tx store.Tx) error {
 		for _, load := range []func(*request, store.Tx) error{
 			p.findEndpoints, p.findAttempts, p.findFailures, p.findChanges, p.findMail, p.findFeatures, p.findFirstHour,
 		} {
@@ -62,7 +62,7 @@ const fewAttempts = 10
 
 // findFirstHour finds what a person who manages the org may still do of the first hour.
 func (p *overviewPage) findFirstHour(r *request, tx store.Tx) error {
-	if !r.member.Manages() || r.CookieNamed(hiddenCookie) != "" {
+	if !r.Member.Manages() || r.CookieNamed(hiddenCookie) != "" {
 		return nil
 	}
 	var endpoints []store.Endpoint
@@ -77,7 +77,7 @@ func (p *overviewPage) findFirstHour(r *request, tx store.Tx) error {
 }
 
 func (p *overviewPage) findEndpoints(r *request, tx store.Tx) error {
-	endpoints, err := tx.Endpoints(r.org.ID)
+	endpoints, err := tx.Endpoints(r.Org.ID)
 	if err != nil {
 		return err
 	}
@@ -150,19 +150,19 @@ func (p *overviewPage) findMail(r *request, tx store.Tx) error {
 	}
 	mails, err := tx.Mails("", maxSearched)
 	for _, m := range mails {
-		p.NoMail = p.NoMail || m.OrgID == r.org.ID
+		p.NoMail = p.NoMail || m.OrgID == r.Org.ID
 	}
 	return err
 }
 
 func (p *overviewPage) findFeatures(r *request, tx store.Tx) error {
-	features, err := store.Features(tx, r.org.ID)
+	features, err := store.Features(tx, r.Org.ID)
 	p.NoAPI, p.NoWebhooks = !features.Has(store.FeatureAPI), !features.Has(store.FeatureWebhooks)
 	return err
 }
 
 // showOrgs lets the person choose an org.
-func (r *request) showOrgs() error { return r.show(200, "orgs", nil, nil) }
+func (r *request) showOrgs() error { return r.Show(200, "orgs", nil, nil) }
 
 // home leads to the person's only org, or to a choice of orgs.
 func (r *request) home() error {

@@ -90,7 +90,7 @@ func (l layout) Trouble() bool { return l.Side != nil && l.Side.Trouble }
 // Render answers with a page. It renders the whole page before it sends a byte, so
 // that none is sent in half.
 func (r *request) Render(status int, name string, page any) error {
-	if r.org.ID != "" && r.side == nil {
+	if r.Org.ID != "" && r.side == nil {
 		if err := r.s.store.View(r.HTTP.Context(), r.loadSide); err != nil {
 			return err
 		}
@@ -140,17 +140,17 @@ func (r *request) layout(page any) layout {
 		l.Clock = r.s.config.TestClock()
 	}
 	if r.Account.UserID != "" {
-		l.Account, l.Name = &r.Account, cmp.Or(r.member.Name, r.Account.UserID)
+		l.Account, l.Name = &r.Account, cmp.Or(r.Member.Name, r.Account.UserID)
 	}
-	if r.org.ID != "" {
-		l.Org, l.Manages = &r.org, r.member.Manages()
+	if r.Org.ID != "" {
+		l.Org, l.Manages = &r.Org, r.Member.Manages()
 	}
 	return l
 }
 
-// show answers with a page that load fills in from the data; nil: the page needs
+// Show answers with a page that load fills in from the data; nil: the page needs
 // nothing but who is signed in.
-func (r *request) show(status int, name string, page any, load func(tx store.Tx) error) error {
+func (r *request) Show(status int, name string, page any, load func(tx store.Tx) error) error {
 	err := r.View(func(tx store.Tx) error {
 		if load != nil {
 			if err := load(tx); err != nil {

@@ -45,7 +45,7 @@ func (r *request) findPerson(tx store.Tx, id string) (person, error) {
 	case strings.HasPrefix(id, store.PrefixAPIKey):
 		return r.keyAsPerson(tx, id)
 	}
-	m, err := tx.Member(r.org.ID, id)
+	m, err := tx.Member(r.Org.ID, id)
 	if err == nil {
 		return r.memberAsPerson(m), nil
 	}
@@ -64,7 +64,7 @@ func (r *request) memberAsPerson(m store.Member) person {
 }
 
 func (r *request) keyAsPerson(tx store.Tx, id string) (person, error) {
-	k, err := store.FindKey(tx, r.org.ID, id)
+	k, err := store.FindKey(tx, r.Org.ID, id)
 	if store.IsNotFound(err) {
 		return person{ID: id, Name: id}, nil
 	}
@@ -80,7 +80,7 @@ func (r *request) memberBy(tx store.Tx, id string) (store.Member, error) {
 		return store.Member{}, errNoPage
 	}
 	for _, before := range []store.Cursor{{Ms: ms, ID: id[:len(id)-1]}, {Ms: ms - 2, ID: "~"}} {
-		_, members, err := tx.ListMembers(r.org.ID, before, maxSameTime)
+		_, members, err := tx.ListMembers(r.Org.ID, before, maxSameTime)
 		i := slices.IndexFunc(members, func(m store.Member) bool { return m.ID == id })
 		if err != nil {
 			return store.Member{}, err

@@ -52,8 +52,8 @@ type subscriptionPage struct {
 
 func (r *request) showSubscription() error {
 	var p subscriptionPage
-	return r.show(200, "subscription", &p, func(tx store.Tx) error {
-		p.Subscription = r.org.Subscription
+	return r.Show(200, "subscription", &p, func(tx store.Tx) error {
+		p.Subscription = r.Org.Subscription
 		p.Grants = p.Subscription.Grants()
 		plan, err := store.FindPlan(tx, p.Subscription.Plan)
 		for _, f := range featureMeanings {

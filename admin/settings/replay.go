@@ -40,7 +40,7 @@ func (r *request) showReplay() error {
 // askedReplay is the job that a query or a form asks for: that of its ticked ids, or of
 // its filter.
 func (r *request) askedReplay(from url.Values) (store.ReplayJob, error) {
-	j := store.ReplayJob{OrgID: r.org.ID}
+	j := store.ReplayJob{OrgID: r.Org.ID}
 	if ids := from["id"]; len(ids) > 0 && from.Get("all") == "" {
 		j.Deliveries = ids
 		return j, nil
@@ -74,14 +74,14 @@ func (r *request) renderReplay(from url.Values, wrong *store.Error) error {
 	if wrong != nil {
 		status = wrong.Code.Status()
 	}
-	return r.show(status, "replay", &p, func(tx store.Tx) (err error) {
+	return r.Show(status, "replay", &p, func(tx store.Tx) (err error) {
 		for _, id := range p.Preview.Endpoints {
-			e, err := tx.Endpoint(r.org.ID, id)
+			e, err := tx.Endpoint(r.Org.ID, id)
 			if err == nil {
 				p.Endpoints = append(p.Endpoints, e)
 			}
 		}
-		p.Recent, _, err = store.LatestReplays(tx, r.org.ID, "", 5)
+		p.Recent, _, err = store.LatestReplays(tx, r.Org.ID, "", 5)
 		return err
 	})
 }
@@ -110,7 +110,7 @@ func (r *request) startReplay() error {
 		})
 	}
 	if err != nil {
-		return onForm(err, func(_ int, e *store.Error) error { return r.renderReplay(form, e) })
+		return r.OnForm(err, func(_ int, e *store.Error) error { return r.renderReplay(form, e) })
 	}
 	if r.s.config.Replaying != nil {
 		r.s.config.Replaying()
@@ -133,7 +133,7 @@ func (p replayJobPage) Most() int { return max(p.Total, p.Done, 1) }
 
 func (r *request) showReplayJob() error {
 	var p replayJobPage
-	return r.show(200, "replay_job", &p, func(tx store.Tx) error { return r.findReplay(tx, &p) })
+	return r.Show(200, "replay_job", &p, func(tx store.Tx) error { return r.findReplay(tx, &p) })
 }
 
 // watchReplay answers with the part of the page that changes.
@@ -146,14 +146,14 @@ func (r *request) watchReplay() error {
 }
 
 func (r *request) findReplay(tx store.Tx, p *replayJobPage) (err error) {
-	if p.ReplayJob, err = store.FindReplay(tx, r.org.ID, r.Param("replay")); err != nil {
+	if p.ReplayJob, err = store.FindReplay(tx, r.Org.ID, r.Param("replay")); err != nil {
 		return err
 	}
 	if p.By, err = r.person(tx, p.ActorID); err != nil {
 		return err
 	}
 	if p.Filter.Endpoint != "" {
-		p.Endpoint, err = tx.Endpoint(r.org.ID, p.Filter.Endpoint)
+		p.Endpoint, err = tx.Endpoint(r.Org.ID, p.Filter.Endpoint)
 		if store.IsNotFound(err) {
 			err = nil
 		}
@@ -163,14 +163,14 @@ func (r *request) findReplay(tx store.Tx, p *replayJobPage) (err error) {
 
 func (r *request) cancelReplay() error {
 	return r.do("replay-cancelled", r.path("replays", r.Param("replay")), func(tx store.Tx) error {
-		_, err := store.CancelReplay(tx, r.actor(), r.org.ID, r.Param("replay"))
+		_, err := store.CancelReplay(tx, r.actor(), r.Org.ID, r.Param("replay"))
 		return err
 	})
 }
 
 func (r *request) replayDelivery() error {
 	return r.do("delivery-replayed", r.path("deliveries", r.Param("delivery")), func(tx store.Tx) error {
-		_, err := store.Replay(tx, r.actor(), r.org.ID, r.Param("delivery"))
+		_, err := store.Replay(tx, r.actor(), r.Org.ID, r.Param("delivery"))
 		return err
 	})
 }

@@ -19,21 +19,18 @@ type request struct {
 
 	noticeName string // of the page's notice; empty: the query names it
 
-	keys       []store.IdempotencyKey // that Change uses
-	extraScope store.Scope            // what Change writes, beyond the person and the org of the path
+	keys []store.IdempotencyKey // that Change uses
 
 	people map[string]person // that were looked up, by id
 
 	// Known inside of View and Change, and after them.
-	orgs   []store.Org // that the person may see, in the order of their ids: as of the last View
-	org    store.Org   // of the path; zero outside of orgs
-	member store.Member
-	side   *side // of the path's org; nil: not loaded
+	orgs []store.Org // that the person may see, in the order of their ids: as of the last View
+	side *side       // of the path's org; nil: not loaded
 }
 
 // errNoPage answers both for a page that does not exist and for one of an org that
 // the person may not see.
-var errNoPage = store.Errorf(store.CodeNotFound, "There is no such page.")
+var errNoPage = signin.ErrNoPage
 
 // maxForm is how many bytes a form may have: instructions of 64 Ki characters,
 // each of them escaped.
@@ -116,7 +113,7 @@ func (r *request) View(fn func(tx store.Tx) error) error {
 func (r *request) Change(fn func(tx store.Tx) error) error {
 	err := r.viewAudited(fn)
 	if err == nil {
-		r.s.config.Log.Info().Str("user", r.actor()).Str("org", r.org.ID).Str("route", r.Pattern).Msg("settings: changed")
+		r.s.config.Log.Info().Str("user", r.actor()).Str("org", r.Org.ID).Str("route", r.Pattern).Msg("settings: changed")
 	}
 	return err
 }
@@ -130,12 +127,12 @@ func (r *request) viewAudited(fn func(tx store.Tx) error) error {
 			return err
 		}
 	}
-	user, org := r.Account.UserID, r.org.ID
+	user, org := r.Account.UserID, r.Org.ID
 	authorized := func(tx store.Tx) error {
 		if err := r.identify(tx); err != nil {
 			return err
 		}
-		if err := r.enterOrg(tx, org); err != nil {
+		if err := r.EnterOrg(tx, org); err != nil {
 			return err
 		}
 		if err := r.checkViewer(); err != nil {
@@ -147,7 +144,7 @@ func (r *request) viewAudited(fn func(tx store.Tx) error) error {
 	if inOrg == "" {
 		return store.UpdateAs(r.HTTP.Context(), r.s.store, []string{user}, authorized)
 	}
-	scope := store.Scope{Orgs: []string{inOrg}, Users: append([]string{user}, r.extraScope.Users...), Keys: r.keys, All: r.extraScope.All}
+	scope := store.Scope{Orgs: []string{inOrg}, Users: append([]string{user}, r.ExtraScope.Users...), Keys: r.keys, All: r.ExtraScope.All}
 	return r.s.store.Update(r.HTTP.Context(), scope, authorized)
 }
 
@@ -170,27 +167,7 @@ func (r *request) findOrgs(tx store.Tx) (err error) {
 	if i < 0 {
 		return errNoPage
 	}
-	return r.enterOrg(tx, r.orgs[i].ID)
-}
-
-// enterOrg finds an org that the person may see; none, if the id is empty.
-func (r *request) enterOrg(tx store.Tx, id string) (err error) {
-	if id == "" {
-		return nil
-	}
-	portal := r.Session.Portal
-	switch r.org, err = tx.Org(id); {
-	case err == nil && portal.Is() && portal.OrgID != id:
-		return errNoPage
-	case err == nil && portal.Is():
-		r.member = portal.Member(r.Account.UserID)
-	case err == nil:
-		r.member, err = tx.Member(id, r.Account.UserID)
-	}
-	if store.IsNotFound(err) || err == nil && !r.member.MaySee() {
-		return errNoPage
-	}
-	return err
+	return r.EnterOrg(tx, r.orgs[i].ID)
 }
 
 // actor is the user id for the audit log.

@@ -35,26 +35,26 @@ type section struct {
 
 // loadSide counts what the side bar of the path's org shows, as far as that is cheap.
 func (r *request) loadSide(tx store.Tx) error {
-	if r.org.ID == "" {
+	if r.Org.ID == "" {
 		return nil
 	}
 	trouble, err := r.countTrouble(tx)
 	if err != nil {
 		return err
 	}
-	keys, err := tx.APIKeys(r.org.ID, "", sideKeys+1)
+	keys, err := tx.APIKeys(r.Org.ID, "", sideKeys+1)
 	if err != nil {
 		return err
 	}
-	members, err := tx.MemberPage(r.org.ID, store.Cursor{}, sideMembers, nil)
+	members, err := tx.MemberPage(r.Org.ID, store.Cursor{}, sideMembers, nil)
 	if err != nil {
 		return err
 	}
-	features, err := store.Features(tx, r.org.ID)
+	features, err := store.Features(tx, r.Org.ID)
 	if err != nil {
 		return err
 	}
-	r.side = &side{Plan: r.org.Subscription.Plan, Features: features, Trouble: trouble > 0, Sections: []section{
+	r.side = &side{Plan: r.Org.Subscription.Plan, Features: features, Trouble: trouble > 0, Sections: []section{
 		{Name: "overview", Text: "Overview", Icon: "home"},
 		{Name: "endpoints", Text: "Webhooks", Icon: "hook", Count: formatSome(trouble, false), Bad: true},
 		{Name: "events", Text: "Events", Icon: "events"},
@@ -78,12 +78,12 @@ func formatSome(n int, more bool) string {
 // countTrouble counts the org's endpoints that are disabled, or of which deliveries
 // failed for good in the last 24 hours.
 func (r *request) countTrouble(tx store.Tx) (n int, err error) {
-	endpoints, err := tx.Endpoints(r.org.ID)
+	endpoints, err := tx.Endpoints(r.Org.ID)
 	if err != nil || len(endpoints) == 0 {
 		return 0, err
 	}
 	failed := map[uint64]bool{}
-	err = tx.EachDeliveryCounts(r.org.ID, r.Now.Add(-23*time.Hour), func(endpoint uint64, _ time.Time, c store.DeliveryCounts) {
+	err = tx.EachDeliveryCounts(r.Org.ID, r.Now.Add(-23*time.Hour), func(endpoint uint64, _ time.Time, c store.DeliveryCounts) {
 		failed[endpoint] = failed[endpoint] || c.Failed > 0
 	})
 	for _, e := range endpoints {

@@ -145,7 +145,7 @@ func (r *request) series(tx store.Tx, sp span, endpoints []uint64) (timeSeries, 
 	for _, number := range endpoints {
 		wanted[number] = true
 	}
-	err := tx.EachDeliveryCounts(r.org.ID, s.Points[0].From, func(endpoint uint64, hour time.Time, c store.DeliveryCounts) {
+	err := tx.EachDeliveryCounts(r.Org.ID, s.Points[0].From, func(endpoint uint64, hour time.Time, c store.DeliveryCounts) {
 		if wanted[endpoint] {
 			s.add(hour, c)
 		}

@@ -45,17 +45,17 @@ var errViewer = store.Errorf(store.CodeForbidden, "Your role is viewer: you see 
 // checkViewer refuses what a person who doesn't manage the org of the path may not do
 // there, and what nobody does in a portal.
 func (r *request) checkViewer() error {
-	if r.Session.Portal.Is() && r.member.Manages() && r.changesMembers() {
+	if r.Session.Portal.Is() && r.Member.Manages() && r.changesMembers() {
 		return errPortalMembers
 	}
-	if r.org.ID == "" || r.member.Manages() || r.HTTP.Method == http.MethodGet && viewable[strings.TrimPrefix(r.Pattern, Path)] {
+	if r.Org.ID == "" || r.Member.Manages() || r.HTTP.Method == http.MethodGet && viewable[strings.TrimPrefix(r.Pattern, Path)] {
 		return nil
 	}
 	return errViewer
 }
 
 // viewing reports whether the page is one of an org that the person only sees.
-func (r *request) viewing() bool { return r.org.ID != "" && !r.member.Manages() }
+func (r *request) viewing() bool { return r.Org.ID != "" && !r.Member.Manages() }
 
 // usable is a rendered page without what the person can't use there.
 func (r *request) usable(page []byte) []byte {

@@ -19,24 +19,17 @@ type accountPage struct {
 // ShowAccount shows how the person signs in, and where they are signed in.
 func (r *Request) ShowAccount() error {
 	p := accountPage{Passkeys: r.s.passkeys != nil}
-	err := r.Page.View(func(tx store.Tx) (err error) {
+	return r.Page.Show(http.StatusOK, "account", &p, func(tx store.Tx) (err error) {
 		p.Current, p.Present = r.Session.ID, r.usedPasskey()
 		p.Sessions, err = store.AccountSessions(tx, r.Account.UserID)
 		slices.Reverse(p.Sessions)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return r.Page.Render(http.StatusOK, "account", &p)
 }
 
 // ShowPassword shows the form that changes the password.
 func (r *Request) ShowPassword() error {
-	if err := r.Page.View(nil); err != nil {
-		return err
-	}
-	return r.Page.Render(http.StatusOK, "account_password", (*store.Error)(nil))
+	return r.Page.Show(http.StatusOK, "account_password", (*store.Error)(nil), nil)
 }
 
 // ChangePassword sets a new password, given the old one, and ends the account's
@@ -46,7 +39,7 @@ func (r *Request) ChangePassword() error {
 		return err
 	}
 	if err := r.replacePassword(); err != nil {
-		return r.onForm(err, func(status int, e *store.Error) error { return r.Page.Render(status, "account_password", e) })
+		return r.OnForm(err, func(status int, e *store.Error) error { return r.Page.Render(status, "account_password", e) })
 	}
 	r.logPassword(r.Account.UserID, "account page")
 	return r.Page.Done("password-changed", r.s.config.Path+"/account")

@@ -75,7 +75,7 @@ func (r *Request) UseLink() error {
 	p.Keep = r.Field("keepPasskeys") != ""
 	hash, err := r.newHash(p.Who)
 	if err != nil {
-		return r.onForm(err, func(status int, e *store.Error) error {
+		return r.OnForm(err, func(status int, e *store.Error) error {
 			p.Error = e
 			return r.Page.Render(status, "signin_link", p)
 		})
@@ -131,7 +131,7 @@ func (r *Request) SendForgotten() error {
 		return err
 	}
 	if err := r.tryClient(); err != nil {
-		return r.onForm(err, func(status int, e *store.Error) error {
+		return r.OnForm(err, func(status int, e *store.Error) error {
 			return r.Page.Render(status, "signin_forgot", forgotPage{Mail: true, Error: e})
 		})
 	}

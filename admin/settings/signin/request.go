@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"path"
@@ -15,6 +16,9 @@ import (
 type Page interface {
 	// Render answers with a page, by the name of its template.
 	Render(status int, name string, data any) error
+	// Show is Render for a page that load fills in from the data, inside of View; nil: it
+	// needs nothing but who is signed in.
+	Show(status int, name string, data any, load func(tx store.Tx) error) error
 	// Script answers a request of the page's script with JSON: what do returns, or of
 	// its error the message.
 	Script(do func() (answer any, err error)) error
@@ -27,9 +31,10 @@ type Page interface {
 	View(fn func(tx store.Tx) error) error
 	// Change is View with a read-write transaction, of which the log records who did it.
 	Change(fn func(tx store.Tx) error) error
+	// ChangeOnce is Change for a form that does nothing when it is sent again: kept is then
+	// what fn returned the first time.
+	ChangeOnce(fn func(tx store.Tx) (kept string, err error)) (kept string, again bool, err error)
 
-	// FormError is an error that its form shows, because the person can fix it there.
-	FormError(err error) (*store.Error, bool)
 	// Draft is the form without a session that the sign-in form carries, sealed; empty:
 	// it carries none.
 	Draft() string
@@ -47,6 +52,12 @@ type Request struct {
 	Session store.Session
 	Account store.Account
 	Now     time.Time // the transaction's
+
+	// Known after EnterOrg.
+	Org    store.Org // of the path; zero outside of orgs
+	Member store.Member
+
+	ExtraScope store.Scope // what the page's Change writes, beyond the person and the org of the path
 
 	passkeyOf string // user id that a passkey's answer names; anybody's
 	newCookie string // the cookie of the session that this request has set; empty: none
@@ -95,6 +106,39 @@ func visibleOrgs(tx store.Tx, userID string) (orgs []store.Org, err error) {
 	return orgs, nil
 }
 
+// ErrNoPage answers both for a page that does not exist and for one of an org that the
+// person may not see.
+var ErrNoPage = store.Errorf(store.CodeNotFound, "There is no such page.")
+
+// EnterOrg finds an org that the person may see; none, if the id is empty.
+func (r *Request) EnterOrg(tx store.Tx, id string) (err error) {
+	if id == "" {
+		return nil
+	}
+	portal := r.Session.Portal
+	switch r.Org, err = tx.Org(id); {
+	case err == nil && portal.Is() && portal.OrgID != id:
+		return ErrNoPage
+	case err == nil && portal.Is():
+		r.Member = portal.Member(r.Account.UserID)
+	case err == nil:
+		r.Member, err = tx.Member(id, r.Account.UserID)
+	}
+	if store.IsNotFound(err) || err == nil && !r.Member.MaySee() {
+		return ErrNoPage
+	}
+	return err
+}
+
+// MemberOfPath finds the member of the path.
+func (r *Request) MemberOfPath(tx store.Tx) (store.Member, error) {
+	m, err := tx.Member(r.Org.ID, r.Param("member"))
+	if store.IsNotFound(err) {
+		return m, ErrNoPage
+	}
+	return m, err
+}
+
 // readTime sets the time of the request.
 func (r *Request) readTime() error {
 	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error { r.Now = tx.Now(); return nil })
@@ -103,13 +147,22 @@ func (r *Request) readTime() error {
 // Field is a field of the form; empty when the form lacks it.
 func (r *Request) Field(name string) string { return r.HTTP.PostForm.Get(name) }
 
-// onForm shows a form again, with an error that the person can fix there. It returns
+// OnForm shows a form again, with an error that the person can fix there. It returns
 // any other error.
-func (r *Request) onForm(err error, again func(status int, e *store.Error) error) error {
-	if e, ok := r.Page.FormError(err); ok {
+func (r *Request) OnForm(err error, again func(status int, e *store.Error) error) error {
+	if e, ok := formError(err); ok {
 		return again(e.Code.Status(), e)
 	}
 	return err
+}
+
+// formError is an error that its form shows, because the person can fix it there.
+func formError(err error) (*store.Error, bool) {
+	switch store.CodeOf(err) {
+	case store.CodeBadRequest, store.CodeConflict, store.CodeUpgradeRequired, store.CodeRateLimited:
+		return errors.AsType[*store.Error](err)
+	}
+	return nil, false
 }
 
 // Redirect redirects to another page, which the browser requests with GET.

@@ -1,5 +1,5 @@
-// Package signin is how people sign in to the settings page, and stay signed in: sessions and
-// their cookies, passwords, passkeys, sign-in links and portal links, and the limits
+// Package signin is how people get in to the settings page, and stay signed in: sessions and
+// their cookies, passwords, passkeys, invitations, sign-in links and portal links, and the limits
 // against guessing.
 //
 // It knows nothing of the pages around it. The settings page embeds [Request] in its own

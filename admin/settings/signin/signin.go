@@ -63,7 +63,7 @@ func (r *Request) signInError(err error) (*store.Error, bool) {
 	if store.CodeOf(err) == store.CodeUnauthorized {
 		return web.PublicError(err), true
 	}
-	return r.Page.FormError(err)
+	return formError(err)
 }
 
 // checkPassword starts a session of a named account. unauthorized: there is no such
