@@ -74,11 +74,8 @@ var keyFilters = []struct {
 type keysPage struct {
 	Query string // part of the name, or beginning of the id; empty: any
 	State string // one of keyFilters
-	Found searchResult[keyRow]
-	Start string // path of the first page
-	Next  string // path of the next page; empty: this is the last
-	First bool
-	Now   time.Time
+	listPage[keyRow]
+	Now time.Time
 }
 
 // Filters are the choices of State.
@@ -99,32 +96,22 @@ func (p keysPage) match(k keyRow) bool {
 
 func (r *request) listKeys() error {
 	query := r.HTTP.URL.Query()
-	p := keysPage{Query: strings.TrimSpace(query.Get("q")), State: query.Get("state"), First: query.Get("after") == ""}
-	return r.Show(200, "apikeys", &p, func(tx store.Tx) error {
-		from, err := cursorOf(query.Get("after"))
-		if err != nil {
-			return err
-		}
+	p := keysPage{Query: strings.TrimSpace(query.Get("q")), State: query.Get("state")}
+	return r.Show(200, "apikeys", &p, func(tx store.Tx) (err error) {
 		p.Now = r.Now
-		p.Found, err = search(from, r.readKeys(tx), func(k keyRow) store.Cursor { return store.Cursor{ID: k.ID} }, p.match)
-		path, filter := r.path("keys"), []string{"q", p.Query, "state", p.State}
-		p.Start, p.Next = withQuery(path, filter...), p.Found.nextPath(path, "after", filter...)
+		p.listPage, err = search(r, records[store.APIKey, keyRow]{
+			path: r.path("keys"), filter: []string{"q", p.Query, "state", p.State}, param: "after",
+			read: func(from store.Cursor, limit int) ([]store.APIKey, error) {
+				return tx.APIKeys(r.Org.ID, from.ID, limit)
+			},
+			at: func(k store.APIKey) store.Cursor { return store.Cursor{ID: k.ID} }, // a position without a time
+			row: func(k store.APIKey) (keyRow, bool, error) {
+				row, err := r.keyRow(tx, k)
+				return row, p.match(row), err
+			},
+		})
 		return err
 	})
-}
-
-// readKeys reads the org's keys in the order of their ids, which are positions without a
-// time.
-func (r *request) readKeys(tx store.Tx) func(from store.Cursor, limit int) ([]keyRow, error) {
-	return func(from store.Cursor, limit int) (rows []keyRow, err error) {
-		keys, err := tx.APIKeys(r.Org.ID, from.ID, limit)
-		for i := 0; i < len(keys) && err == nil; i++ {
-			var row keyRow
-			row, err = r.keyRow(tx, keys[i])
-			rows = append(rows, row)
-		}
-		return rows, err
-	}
 }
 
 func (r *request) showKey() error { return r.renderKey("apikey") }

@@ -103,7 +103,7 @@ func (x *auditExport) next(tx store.Tx) error {
 // isAfterEnd reports whether an entry, and so all that follow, is after the end of the
 // export.
 func (x *auditExport) isAfterEnd(e store.AuditEntry) bool {
-	return entryPosition(e).Compare(x.last) > 0 || !x.filter.Until.IsZero() && !e.CreatedAt.Before(x.filter.Until)
+	return entryPosition(e).Compare(x.last) > 0 || x.filter.isAfter(e.CreatedAt)
 }
 
 func (x *auditExport) setHeaders() {

@@ -1,9 +1,7 @@
 package settings
 
 import (
-	"net/http"
 	"slices"
-	"strconv"
 
 	"teamdata/store"
 )
@@ -16,14 +14,8 @@ type deliveryPage struct {
 	Due     bool            // the next attempt is due
 	Manages bool            // the person may replay it, and so also send it by a command that is copied
 	Payload payload
-	Curl    string // that command; empty for whoever may not
-	Others  []otherDelivery
-}
-
-// otherDelivery is a delivery of the same event to another endpoint.
-type otherDelivery struct {
-	ID, URL string
-	State   store.DeliveryState
+	Curl    string        // that command; empty for whoever may not
+	Others  []deliveryRow // of the same event, to other endpoints
 }
 
 // Done reports whether no further attempt is to come. That of a held one is not, until
@@ -38,10 +30,8 @@ func (p deliveryPage) Got() string {
 	switch a := p.Last; {
 	case a.Status == 0:
 		return "got no answer: " + a.Reason
-	case http.StatusText(a.Status) != "":
-		return "got " + strconv.Itoa(a.Status) + " " + http.StatusText(a.Status) + " after " + formatDuration(a.Took())
 	default:
-		return "got " + strconv.Itoa(a.Status) + " after " + formatDuration(a.Took())
+		return "got " + statusText(a.Status) + " after " + formatDuration(a.Took())
 	}
 }
 
@@ -65,21 +55,11 @@ func (p deliveryPage) Shown() (shown []attemptShown) {
 func (r *request) showDelivery() error {
 	var p deliveryPage
 	return r.Show(200, "delivery", &p, func(tx store.Tx) error {
-		if err := r.findDelivery(tx, &p); err != nil {
+		if err := r.findDelivery(tx, &p); err != nil || r.isLive() {
 			return err
 		}
 		return r.addEvent(tx, &p)
 	})
-}
-
-// watchDelivery answers with the parts of the page that change while a delivery is
-// being attempted.
-func (r *request) watchDelivery() error {
-	var p deliveryPage
-	if err := r.View(func(tx store.Tx) error { return r.findDelivery(tx, &p) }); err != nil {
-		return err
-	}
-	return r.send(200, "delivery", "progress", &p)
 }
 
 // findDelivery fills in the delivery of the path, without its event.
@@ -111,15 +91,7 @@ func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
 			return err
 		}
 	}
-	for _, id := range event.Deliveries {
-		d, e, err := store.FindDelivery(tx, r.Org.ID, id)
-		switch {
-		case store.IsNotFound(err) || id == p.ID: // dropped, or its endpoint was removed
-		case err != nil:
-			return err
-		default:
-			p.Others = append(p.Others, otherDelivery{d.ID, e.URL, d.StateAt(&e)})
-		}
-	}
-	return nil
+	p.Others, err = r.deliveriesOf(tx, event)
+	p.Others = slices.DeleteFunc(p.Others, func(d deliveryRow) bool { return d.ID == p.ID })
+	return err
 }

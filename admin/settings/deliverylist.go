@@ -24,11 +24,8 @@ type deliveriesPage struct {
 	Types  []eventChoice
 	States []stateChoice
 	Failed stateChoice // of what is shown, what can be replayed
-	Found  searchResult[deliveryRow]
-	After  string // cursor behind which the page begins; empty: at the start
-	Path   string // of the list without a filter
-	Start  string // path of the first page
-	Next   string // path of the next page; empty: this is the last
+	Path   string      // of the list without a filter
+	listPage[deliveryRow]
 
 	walk store.DeliveryWalk
 }
@@ -52,11 +49,7 @@ type deliveryRow struct {
 
 // newRow makes a row of a delivery to an endpoint.
 func (r *request) newRow(d store.Delivery, e *store.Endpoint) deliveryRow {
-	row := deliveryRow{Delivery: d, State: d.StateAt(e), Endpoint: e, Of: len(r.s.config.RetrySchedule) + 1}
-	if len(d.History) > 0 {
-		row.Last = &d.History[len(d.History)-1]
-	}
-	return row
+	return deliveryRow{Delivery: d, State: d.StateAt(e), Endpoint: e, Last: lastAttempt(&d), Of: len(r.s.config.RetrySchedule) + 1}
 }
 
 // Replayable reports whether the row offers to replay the delivery.
@@ -86,87 +79,51 @@ var deliveryStates = []stateChoice{
 
 // listDeliveries shows the deliveries of the endpoint of the path, or of the org.
 func (r *request) listDeliveries() error {
-	p := &deliveriesPage{Asked: askedDeliveries(r.HTTP.URL.Query()), After: r.HTTP.URL.Query().Get("after"), Path: r.path("deliveries")}
+	p := &deliveriesPage{Asked: askedDeliveries(r.HTTP.URL.Query()), Path: r.path("deliveries")}
 	if id := r.Param("endpoint"); id != "" {
 		p.Path = r.endpointPath("deliveries")
 		p.Asked.Set("endpoint", id)
 	}
-	status := 200
-	err := r.View(func(tx store.Tx) error { return r.findDeliveries(tx, p) })
-	if err != nil {
-		err = r.OnForm(err, func(code int, e *store.Error) error {
-			if e.Field == "" || e.Code != store.CodeBadRequest {
-				return err
-			}
-			status, p.Err = code, e
-			return nil
-		})
-	}
-	if err != nil {
-		return err
-	}
-	p.Start, p.Next = p.with(), p.Found.nextPath(p.Path, "after", p.pairs()...)
-	return r.Render(status, "deliveries", p)
+	return r.showFiltered("deliveries", p, &p.Err, func(tx store.Tx) error { return r.findDeliveries(tx, p) })
 }
 
-// askedDeliveries are the fields of a filter in a query. Bounds count only if no period
-// is chosen.
+// askedDeliveries are the fields of a filter in a query.
 func askedDeliveries(query url.Values) url.Values {
 	asked := url.Values{}
-	for _, name := range append([]string{"time"}, store.DeliveryFilterFields...) {
-		if value := query.Get(name); value != "" {
-			asked.Set(name, value)
-		}
+	for _, name := range store.DeliveryFilterFields {
+		asked.Set(name, query.Get(name))
 	}
-	if periods[asked.Get("time")] > 0 {
-		asked.Del("since")
-		asked.Del("until")
-	} else if asked.Del("time"); asked.Get("since") != "" || asked.Get("until") != "" {
-		asked.Set("time", "between")
-	}
+	span := timeRangeOf(query)
+	asked.Set("time", span.Time)
+	asked.Set("since", span.SinceText)
+	asked.Set("until", span.UntilText)
 	return asked
 }
 
-// deliveryFilter parses what was asked for, in the reader's zone.
+// deliveryFilter parses what was asked for, in the reader's zone. A bound as RFC 3339 has
+// it is exact.
 func (r *request) deliveryFilter(asked url.Values) (store.DeliveryFilter, error) {
-	since, until, err := r.deliveryBounds(asked)
-	if err != nil {
+	span, exact := timeRangeOf(asked), url.Values{}
+	for name, text := range map[string]*string{"since": &span.SinceText, "until": &span.UntilText} {
+		if _, ok := canonical.DateTime(*text); ok {
+			exact.Set(name, *text)
+			*text = ""
+		}
+	}
+	if err := span.parse(r.zone(), r.Now); err != nil {
 		return store.DeliveryFilter{}, err
 	}
+	for name, at := range map[string]time.Time{"since": span.Since, "until": span.Until} {
+		if !at.IsZero() {
+			exact.Set(name, store.FormatTime(at))
+		}
+	}
 	return store.ParseDeliveryFilter(func(name string) string {
-		switch name {
-		case "since":
-			return since
-		case "until":
-			return until
+		if name == "since" || name == "until" {
+			return exact.Get(name)
 		}
 		return asked.Get(name)
 	}, nil)
-}
-
-// deliveryBounds are the exact bounds of what was asked for.
-func (r *request) deliveryBounds(asked url.Values) (since, until string, err error) {
-	if span := periods[asked.Get("time")]; span > 0 {
-		return store.FormatTime(r.Now.Add(-span)), "", nil
-	}
-	if since, err = r.deliveryBound("since", asked, parseSince); err == nil {
-		until, err = r.deliveryBound("until", asked, parseUntil)
-	}
-	return since, until, err
-}
-
-// deliveryBound is a bound as RFC 3339 has it, which is exact. Other text is of the
-// reader's zone, and until includes what it names.
-func (r *request) deliveryBound(field string, asked url.Values, parse func(field, text string, zone *time.Location, now time.Time) (time.Time, error)) (string, error) {
-	text := asked.Get(field)
-	if _, ok := canonical.DateTime(text); ok {
-		return text, nil
-	}
-	at, err := parse(field, text, r.zone(), r.clock())
-	if err != nil || at.IsZero() {
-		return "", err
-	}
-	return store.FormatTime(at), nil
 }
 
 func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
@@ -180,7 +137,7 @@ func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
 		}
 		p.Of = &p.Head.Endpoint
 	}
-	if err := p.findTypes(tx); err != nil {
+	if p.Types, err = typeChoices(tx, p.Asked.Get("type")); err != nil {
 		return err
 	}
 	filter, err := r.deliveryFilter(p.Asked)
@@ -188,37 +145,37 @@ func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
 		p.addStates(nil)
 		return err
 	}
-	from, err := parseCursor(p.After, func(c store.Cursor) bool { return store.ValidID(c.ID) })
-	if err != nil {
-		return err
-	}
 	if p.walk, err = store.WalkDeliveries(tx, r.Org.ID, filter); err != nil {
 		return err
 	}
-	found, err := searchDeliveries(tx, &p.walk, from)
+	p.listPage, err = search(r, deliveryRecords(tx, &p.walk, p.Path, p.pairs(), func(d store.Delivery) (row deliveryRow, matches bool, err error) {
+		if matches = p.walk.Matches(d); matches {
+			row = r.newRow(d, p.walk.Endpoint(&d))
+		}
+		return row, matches, nil
+	}))
 	if err != nil {
 		return err
-	}
-	p.Found.Next, p.Found.Incomplete = found.Next, found.Incomplete
-	for _, d := range found.Items {
-		p.Found.Items = append(p.Found.Items, r.newRow(d, p.walk.Endpoint(&d)))
 	}
 	return p.count(tx)
 }
 
-// findTypes finds the event types to choose from, with the one that was asked for.
-func (p *deliveriesPage) findTypes(tx store.Tx) (err error) {
-	asked := p.Asked.Get("type")
-	p.Types, err = eventChoices(tx, []string{asked})
-	if !slices.ContainsFunc(p.Types, func(c eventChoice) bool { return c.Chosen }) && asked != "" {
-		p.Types = append(p.Types, eventChoice{Name: asked, Chosen: true}) // a group, or one that was removed since
+// typeChoices are the event types to choose from, with the one that was asked for.
+func typeChoices(tx store.Tx, asked string) ([]eventChoice, error) {
+	types, err := eventChoices(tx, []string{asked})
+	if asked != "" && !slices.ContainsFunc(types, func(c eventChoice) bool { return c.Chosen }) {
+		types = append(types, eventChoice{Name: asked, Chosen: true}) // a group, or one that was removed since
 	}
-	return err
+	return types, err
 }
 
-func searchDeliveries(tx store.Tx, w *store.DeliveryWalk, from store.Cursor) (searchResult[store.Delivery], error) {
-	read := func(from store.Cursor, limit int) ([]store.Delivery, error) { return w.Read(tx, from, limit) }
-	return search(from, read, func(d store.Delivery) store.Cursor { return d.Latest() }, w.Matches)
+// deliveryRecords are the deliveries of a walk.
+func deliveryRecords[Row any](tx store.Tx, w *store.DeliveryWalk, path string, filter []string, row func(store.Delivery) (Row, bool, error)) records[store.Delivery, Row] {
+	return records[store.Delivery, Row]{
+		path: path, filter: filter, param: "after", row: row,
+		read: func(from store.Cursor, limit int) ([]store.Delivery, error) { return w.Read(tx, from, limit) },
+		at:   func(d store.Delivery) store.Cursor { return d.Latest() },
+	}
 }
 
 // count counts what waits and what failed of what the filter selects in other states.
@@ -287,16 +244,7 @@ func (p *deliveriesPage) pairs(changed ...string) (pairs []string) {
 }
 
 func (p *deliveriesPage) with(changed ...string) string {
-	query := url.Values{}
-	for pair := range slices.Chunk(p.pairs(changed...), 2) {
-		if query.Del(pair[0]); pair[1] != "" {
-			query.Set(pair[0], pair[1])
-		}
-	}
-	if len(query) == 0 {
-		return p.Path
-	}
-	return p.Path + "?" + query.Encode()
+	return withQuery(p.Path, p.pairs(changed...)...)
 }
 
 // Filtered reports whether anything is asked for but the endpoint.

@@ -64,15 +64,6 @@ func (r *request) showEndpoint() error {
 	return r.Show(200, "endpoint", &p, func(tx store.Tx) error { return p.find(r, tx) })
 }
 
-// watchEndpoint answers with the parts of the page that change while it is open.
-func (r *request) watchEndpoint() error {
-	p := endpointPage{Span: r.spanOf()}
-	if err := r.View(func(tx store.Tx) error { return p.find(r, tx) }); err != nil {
-		return err
-	}
-	return r.send(200, "endpoint", "progress", &p)
-}
-
 // find fills in the page of the endpoint of the path.
 func (p *endpointPage) find(r *request, tx store.Tx) error {
 	e, err := r.endpoint(tx)

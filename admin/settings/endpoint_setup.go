@@ -20,7 +20,7 @@ type setupPage struct {
 // showSetup shows the secret right after the endpoint was added, and the audit log
 // records that, as whenever it is shown.
 func (r *request) showSetup() error {
-	p := setupPage{Added: r.HTTP.URL.Query().Get("added") != "", Samples: docs.Samples()}
+	p := setupPage{Added: r.HTTP.URL.Query().Get("added") != "" && !r.isLive(), Samples: docs.Samples()}
 	if p.Added {
 		err := r.viewAudited(func(tx store.Tx) error {
 			_, err := store.ShowSecret(tx, r.actor(), r.Org.ID, r.Param("endpoint"))
@@ -31,7 +31,7 @@ func (r *request) showSetup() error {
 		}
 	}
 	return r.Show(200, "endpoint_setup", &p, func(tx store.Tx) (err error) {
-		if err = r.findSetup(tx, &p); err != nil {
+		if err = r.findSetup(tx, &p); err != nil || r.isLive() {
 			return err
 		}
 		if p.Types, err = eventChoices(tx, nil); err == nil {
@@ -39,15 +39,6 @@ func (r *request) showSetup() error {
 		}
 		return err
 	})
-}
-
-// watchSetup answers with what changes while the test is being attempted.
-func (r *request) watchSetup() error {
-	var p setupPage
-	if err := r.View(func(tx store.Tx) error { return r.findSetup(tx, &p) }); err != nil {
-		return err
-	}
-	return r.send(200, "endpoint_setup", "progress", &p)
 }
 
 // findSetup finds the endpoint of the path, and the test that the query names.

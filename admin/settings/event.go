@@ -1,10 +1,7 @@
 package settings
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"net/url"
 	"slices"
 	"time"
 
@@ -15,10 +12,7 @@ import (
 type eventsPage struct {
 	Type  string // of the events; empty: any
 	Types []eventChoice
-	Found searchResult[eventRow]
-	After string // cursor behind which the page begins; empty: at the start
-	Start string // path of the first page
-	Next  string // path of the next page; empty: this is the last
+	listPage[eventRow]
 }
 
 // eventRow is an event with its deliveries to endpoints that the org has.
@@ -60,77 +54,61 @@ func stateOrder(s store.DeliveryState) int {
 // listEvents shows the events of the org by their latest attempt. No index has them: an
 // event is where the latest of its deliveries is.
 func (r *request) listEvents() error {
-	query := r.HTTP.URL.Query()
-	p := &eventsPage{Type: query.Get("type"), After: query.Get("after")}
-	if err := r.View(func(tx store.Tx) error { return r.findEvents(tx, p) }); err != nil {
-		return err
-	}
-	path := r.path("events")
-	p.Start, p.Next = withQuery(path, "type", p.Type), p.Found.nextPath(path, "after", "type", p.Type)
-	return r.Render(200, "events", p)
-}
-
-func (r *request) findEvents(tx store.Tx, p *eventsPage) error {
-	types := deliveriesPage{Asked: url.Values{"type": {p.Type}}}
-	if err := types.findTypes(tx); err != nil {
-		return err
-	}
-	p.Types = types.Types
-	from, err := parseCursor(p.After, func(c store.Cursor) bool { return store.ValidID(c.ID) })
-	if err != nil {
-		return err
-	}
-	walk, err := store.WalkDeliveries(tx, r.Org.ID, store.DeliveryFilter{Type: p.Type})
-	if err != nil {
-		return err
-	}
-	rows := map[string]*eventRow{}
-	var failed error
-	read := func(from store.Cursor, limit int) ([]store.Delivery, error) { return walk.Read(tx, from, limit) }
-	match := func(d store.Delivery) bool {
-		if failed != nil || !walk.Matches(d) {
-			return false
+	p := &eventsPage{Type: r.HTTP.URL.Query().Get("type")}
+	return r.Show(200, "events", p, func(tx store.Tx) (err error) {
+		if p.Types, err = typeChoices(tx, p.Type); err != nil {
+			return err
 		}
-		row := rows[d.EventID]
-		if row == nil {
-			row, failed = r.eventRow(tx, &walk, d.EventID)
-			rows[d.EventID] = row
+		walk, err := store.WalkDeliveries(tx, r.Org.ID, store.DeliveryFilter{Type: p.Type})
+		if err != nil {
+			return err
 		}
-		return failed == nil && row.Latest.ID == d.ID
-	}
-	found, err := search(from, read, func(d store.Delivery) store.Cursor { return d.Latest() }, match)
-	if err == nil {
-		err = failed
-	}
-	p.Found.Next, p.Found.Incomplete = found.Next, found.Incomplete
-	for _, d := range found.Items {
-		p.Found.Items = append(p.Found.Items, *rows[d.EventID])
-	}
-	return err
+		rows := map[string]eventRow{}
+		p.listPage, err = search(r, deliveryRecords(tx, &walk, r.path("events"), []string{"type", p.Type}, func(d store.Delivery) (row eventRow, matches bool, err error) {
+			if !walk.Matches(d) {
+				return row, false, nil
+			}
+			row, known := rows[d.EventID]
+			if !known {
+				row, err = r.eventRow(tx, d.EventID)
+				rows[d.EventID] = row
+			}
+			return row, row.Latest.ID == d.ID, err
+		}))
+		return err
+	})
 }
 
 // eventRow finds an event with its deliveries.
-func (r *request) eventRow(tx store.Tx, w *store.DeliveryWalk, id string) (*eventRow, error) {
+func (r *request) eventRow(tx store.Tx, id string) (row eventRow, err error) {
 	event, err := tx.Event(id)
 	if err != nil {
-		return nil, err
+		return row, err
 	}
-	row := &eventRow{ID: id, Type: event.Type}
+	row = eventRow{ID: id, Type: event.Type}
+	row.Deliveries, err = r.deliveriesOf(tx, event)
+	for _, d := range row.Deliveries {
+		if row.Latest.ID == "" || d.Latest().Compare(row.Latest.Latest()) > 0 {
+			row.Latest = d.Delivery
+		}
+	}
+	return row, err
+}
+
+// deliveriesOf finds an event's deliveries to endpoints that the org has, in the order in
+// which they were made.
+func (r *request) deliveriesOf(tx store.Tx, event store.Event) (rows []deliveryRow, err error) {
 	for _, id := range event.Deliveries {
-		d, err := tx.Delivery(id)
-		e := w.Endpoint(&d)
+		d, e, err := store.FindDelivery(tx, r.Org.ID, id)
 		switch {
-		case store.IsNotFound(err) || err == nil && e == nil: // dropped, or of a removed endpoint
-			continue
+		case store.IsNotFound(err): // dropped, or its endpoint was deleted
 		case err != nil:
 			return nil, err
+		default:
+			rows = append(rows, r.newRow(d, &e))
 		}
-		if row.Latest.ID == "" || d.Latest().Compare(row.Latest.Latest()) > 0 {
-			row.Latest = d
-		}
-		row.Deliveries = append(row.Deliveries, r.newRow(d, e))
 	}
-	return row, nil
+	return rows, nil
 }
 
 // eventPage is the data of event.html.
@@ -149,17 +127,8 @@ func (r *request) showEvent() error {
 			return err
 		}
 		p = eventPage{ID: event.ID, Type: event.Type, CreatedAt: event.CreatedAt, Payload: r.payload(event.Body)}
-		for _, id := range event.Deliveries {
-			d, e, err := store.FindDelivery(tx, r.Org.ID, id)
-			switch {
-			case store.IsNotFound(err): // dropped, or its endpoint was removed
-			case err != nil:
-				return err
-			default:
-				p.Deliveries = append(p.Deliveries, r.newRow(d, &e))
-			}
-		}
-		return nil
+		p.Deliveries, err = r.deliveriesOf(tx, event)
+		return err
 	})
 }
 
@@ -186,9 +155,8 @@ type payload struct {
 // payload is a body in the form that the query asks for.
 func (r *request) payload(body []byte) payload {
 	p := payload{Body: body, Size: len(body), Cut: len(body) > maxBodyShown, Raw: r.HTTP.URL.Query().Get("body") == "raw"}
-	var pretty bytes.Buffer
-	if !p.Raw && json.Indent(&pretty, body, "", "  ") == nil {
-		p.Body = pretty.Bytes()
+	if !p.Raw {
+		p.Body = indented(body)
 	}
 	p.Body = p.Body[:min(len(p.Body), maxBodyShown)]
 	return p

@@ -83,4 +83,3 @@ func (r *request) redirectToSignIn() {
 	}
 	r.Redirect(withQuery(Path+"/sign-in", "done", done, "next", next))
 }
-

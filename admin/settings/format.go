@@ -88,11 +88,11 @@ func formatShare(n, all int) string {
 }
 
 // withQuery is a path with a query: names and values in turn, of which empty values
-// are left out.
+// are left out, and the last of a name counts.
 func withQuery(path string, pairs ...string) string {
 	query := url.Values{}
 	for pair := range slices.Chunk(pairs, 2) {
-		if pair[1] != "" {
+		if query.Del(pair[0]); pair[1] != "" {
 			query.Set(pair[0], pair[1])
 		}
 	}

@@ -21,48 +21,35 @@ type memberRow struct {
 func (m memberRow) Called() string { return cmp.Or(m.Name, m.Email, m.UserID) }
 
 type membersPage struct {
-	Text  string // to search for; empty: all
-	Found searchResult[store.Member]
-	Rows  []memberRow
-	Next  string // path of the next page; empty: this is the last
-	First bool
+	Text string // to search for; empty: all
+	listPage[memberRow]
 }
 
 func (r *request) listMembers() error {
-	query := r.HTTP.URL.Query()
-	p := membersPage{Text: strings.TrimSpace(query.Get("q")), First: query.Get("after") == ""}
+	p := membersPage{Text: strings.TrimSpace(r.HTTP.URL.Query().Get("q"))}
 	return r.Show(200, "members", &p, func(tx store.Tx) error {
-		after, err := cursorOf(query.Get("after"))
+		created, err := store.CreatedKeys(tx, r.Org.ID)
 		if err != nil {
 			return err
 		}
-		return r.findMembers(tx, after, &p)
+		p.listPage, err = search(r, records[store.Member, memberRow]{
+			path: r.path("members"), filter: []string{"q", p.Text}, param: "after",
+			read: func(after store.Cursor, limit int) ([]store.Member, error) {
+				_, members, err := tx.ListMembers(r.Org.ID, after, limit)
+				return members, err
+			},
+			at: func(m store.Member) store.Cursor { return store.CursorOf(m.CreatedAt, m.ID) },
+			row: func(m store.Member) (row memberRow, matches bool, err error) {
+				if !memberHas(m, p.Text) {
+					return row, false, nil
+				}
+				row = memberRow{Member: m, Keys: len(created[m.UserID])}
+				row.SignIn, err = signin.SignInOf(tx, m)
+				return row, true, err
+			},
+		})
+		return err
 	})
-}
-
-func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (err error) {
-	read := func(after store.Cursor, limit int) ([]store.Member, error) {
-		_, members, err := tx.ListMembers(r.Org.ID, after, limit)
-		return members, err
-	}
-	at := func(m store.Member) store.Cursor { return store.CursorOf(m.CreatedAt, m.ID) }
-	p.Found, err = search(after, read, at, func(m store.Member) bool { return memberHas(m, p.Text) })
-	if err != nil {
-		return err
-	}
-	created, err := store.CreatedKeys(tx, r.Org.ID)
-	if err != nil {
-		return err
-	}
-	p.Next = p.Found.nextPath(r.path("members"), "after", "q", p.Text)
-	for _, m := range p.Found.Items {
-		row := memberRow{Member: m, Keys: len(created[m.UserID])}
-		if row.SignIn, err = signin.SignInOf(tx, m); err != nil {
-			return err
-		}
-		p.Rows = append(p.Rows, row)
-	}
-	return nil
 }
 
 // memberHas reports whether a field of a member contains a text, whatever its case.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"embed"
 	"encoding/json"
+	"errors"
 	"html"
 	"html/template"
 	"io/fs"
@@ -149,7 +150,7 @@ func (r *request) layout(page any) layout {
 }
 
 // Show answers with a page that load fills in from the data; nil: the page needs
-// nothing but who is signed in.
+// nothing but who is signed in. A live route gets the part progress of the page.
 func (r *request) Show(status int, name string, page any, load func(tx store.Tx) error) error {
 	err := r.View(func(tx store.Tx) error {
 		if load != nil {
@@ -157,12 +158,32 @@ func (r *request) Show(status int, name string, page any, load func(tx store.Tx)
 				return err
 			}
 		}
+		if r.isLive() {
+			return nil
+		}
 		return r.loadSide(tx)
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case r.isLive():
+		return r.send(status, name, "progress", page)
 	}
 	return r.Render(status, name, page)
+}
+
+// isLive reports whether the route is for the parts of a page that change while it is open,
+// which the script asks for.
+func (r *request) isLive() bool { return strings.HasSuffix(r.Pattern, "/live") }
+
+// showFiltered is Show for a list whose filter may be wrong in a field: the page says so.
+func (r *request) showFiltered(name string, page any, wrong **store.Error, load func(tx store.Tx) error) error {
+	err := r.Show(http.StatusOK, name, page, load)
+	if e, ok := errors.AsType[*store.Error](err); ok && e.Field != "" && e.Code == store.CodeBadRequest {
+		*wrong = e
+		return r.Render(e.Code.Status(), name, page)
+	}
+	return err
 }
 
 // send answers with a part of a page, by the name of its template there, and with

@@ -115,7 +115,7 @@ func TestPortalLinkGrantsItsRole(t *testing.T) {
 		before := s.file()
 		for _, rt := range routes {
 			switch {
-			case strings.HasPrefix(rt.path, "/orgs/:org") && (rt.method == http.MethodPost || !viewable[rt.path]):
+			case strings.HasPrefix(rt.path, "/orgs/:org") && (rt.method == http.MethodPost || rt.access != viewers):
 				b.do(rt.method, s.fill(rt.path, some), formOfAnother()).wants(t, 403, "Your role is viewer")
 			case strings.HasPrefix(rt.path, "/account") && rt.path != "/account/theme", strings.HasPrefix(rt.path, "/passkeys/add"):
 				b.do(rt.method, somePath(rt), url.Values{"password": {goodPassword}, "again": {goodPassword}}).wants(t, 403, "have no account on this server")

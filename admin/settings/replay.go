@@ -136,15 +136,6 @@ func (r *request) showReplayJob() error {
 	return r.Show(200, "replay_job", &p, func(tx store.Tx) error { return r.findReplay(tx, &p) })
 }
 
-// watchReplay answers with the part of the page that changes.
-func (r *request) watchReplay() error {
-	var p replayJobPage
-	if err := r.View(func(tx store.Tx) error { return r.findReplay(tx, &p) }); err != nil {
-		return err
-	}
-	return r.send(200, "replay_job", "progress", &p)
-}
-
 func (r *request) findReplay(tx store.Tx, p *replayJobPage) (err error) {
 	if p.ReplayJob, err = store.FindReplay(tx, r.Org.ID, r.Param("replay")); err != nil {
 		return err

@@ -9,49 +9,83 @@ const (
 	searchChunk = 4 * maxShown // of them, how many are read at once after the first few; then twice as many, and so on
 )
 
-// searchResult is one page of the items that match.
-type searchResult[T any] struct {
-	Items      []T
-	Next       store.Cursor // after which the next page begins; zero: this is the last
-	Incomplete bool         // maxSearched records were read, and the page is not full
+// listPage is one page of a list's rows that match its filter.
+type listPage[Row any] struct {
+	Items      []Row
+	Start      string // path of the first page; empty: this is it
+	Next       string // path of the next page; empty: this is the last
+	Incomplete bool   // maxSearched records were read, and the page is not full
 }
 
 // Searched is how many records were read for a page that is Incomplete.
-func (searchResult[T]) Searched() int { return maxSearched }
+func (listPage[Row]) Searched() int { return maxSearched }
 
-// nextPath is the path of the next page, whose query has the filter of the list and,
-// as from, where the page begins; empty: this is the last.
-func (l searchResult[T]) nextPath(path, from string, filter ...string) string {
-	if l.Next.IsZero() {
-		return ""
-	}
-	return withQuery(path, append(filter, from, l.Next.String())...)
+// records are what a list's rows are made from, in the order of their positions.
+type records[Record, Row any] struct {
+	path   string                                               // of the list
+	filter []string                                             // of the list, as withQuery takes it
+	param  string                                               // of the query, which says after which position the page begins
+	read   func(from store.Cursor, limit int) ([]Record, error) // fewer than limit mean the end of the list
+	at     func(Record) store.Cursor
+	row    func(Record) (row Row, matches bool, err error)
 }
 
-// search collects a page of the items that match, after a position. read reads up
-// to limit items; fewer mean the end of the list.
-func search[T any](from store.Cursor, read func(from store.Cursor, limit int) ([]T, error), at func(T) store.Cursor, match func(T) bool) (l searchResult[T], err error) {
+// search collects the page that the query asks for.
+func search[Record, Row any](r *request, from records[Record, Row]) (l listPage[Row], err error) {
+	at, err := cursorOf(r.HTTP.URL.Query().Get(from.param))
+	if err != nil {
+		return l, err
+	}
+	if !at.IsZero() {
+		l.Start = withQuery(from.path, from.filter...)
+	}
+	next, err := from.collect(at, &l)
+	if !next.IsZero() {
+		l.Next = withQuery(from.path, append(from.filter, from.param, next.String())...)
+	}
+	return l, err
+}
+
+// collect adds the rows after a position to a page, and returns after which position the
+// next page begins; zero: this is the last.
+func (from records[Record, Row]) collect(at store.Cursor, l *listPage[Row]) (last store.Cursor, err error) {
 	limit := maxShown + 1 // a page without a filter, plus one to detect more
 	for left := maxSearched; left > 0; left, limit = left-limit, min(max(searchChunk, 2*limit), left-limit) {
-		items, err := read(from, limit)
+		found, err := from.read(at, limit)
 		if err != nil {
-			return l, err
+			return last, err
 		}
-		for _, item := range items {
+		for _, record := range found {
+			row, matches, err := from.row(record)
 			switch {
-			case !match(item):
+			case err != nil:
+				return last, err
+			case !matches:
 			case len(l.Items) == maxShown:
-				l.Next = at(l.Items[maxShown-1])
-				return l, nil
+				return last, nil
 			default:
-				l.Items = append(l.Items, item)
+				l.Items, last = append(l.Items, row), from.at(record)
 			}
 		}
-		if len(items) < limit {
-			return l, nil
+		if len(found) < limit {
+			return store.Cursor{}, nil
 		}
-		from = at(items[limit-1])
+		at = from.at(found[limit-1])
 	}
-	l.Next, l.Incomplete = from, true
-	return l, nil
+	l.Incomplete = true
+	return at, nil
 }
+
+// cursorOf parses the start of a page, as given by the page before; empty: the first page.
+func cursorOf(text string) (at store.Cursor, err error) {
+	if text == "" {
+		return at, nil
+	}
+	at, ok := store.ParseCursor(text)
+	if !ok || !store.ValidID(at.ID) {
+		return at, errNoPlace
+	}
+	return at, nil
+}
+
+var errNoPlace = store.Errorf(store.CodeBadRequest, "There is no such place in the list.").Advise("Begin at its start.")

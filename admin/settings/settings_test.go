@@ -32,7 +32,7 @@ func TestPanic(t *testing.T) {
 	var log bytes.Buffer
 	s := New(newEnv(t).Store, Config{Log: zerolog.New(&log)})
 	answer := httptest.NewRecorder()
-	s.serve(web.Request{W: answer, HTTP: httptest.NewRequest("GET", "/settings/panic", nil)}, &route{"GET", "/panic", func(*request) error { panic("inner text") }})
+	s.serve(web.Request{W: answer, HTTP: httptest.NewRequest("GET", "/settings/panic", nil)}, &route{"GET", "/panic", func(*request) error { panic("inner text") }, anyone})
 	if body := answer.Body.String(); answer.Code != 500 || strings.Contains(body, "inner") || !strings.Contains(body, "Something went wrong") {
 		t.Errorf("got %d %s", answer.Code, body)
 	}

@@ -10,33 +10,16 @@ import (
 	"teamdata/store"
 )
 
-// viewable are the pages of an org that a viewer sees too: the paths of their GET
-// routes. A page that isn't here is for those who manage the org, and so is every
-// form. Pages that show a secret must not be here.
-var viewable = map[string]bool{
-	"/orgs/:org":                                true,
-	"/orgs/:org/keys":                           true,
-	"/orgs/:org/keys/:key":                      true,
-	"/orgs/:org/members":                        true,
-	"/orgs/:org/members/:member":                true,
-	"/orgs/:org/audit-log":                      true,
-	"/orgs/:org/audit-log/export":               true,
-	"/orgs/:org/instructions":                   true,
-	"/orgs/:org/subscription":                   true,
-	"/orgs/:org/event-types":                    true,
-	"/orgs/:org/event-types/:type":              true,
-	"/orgs/:org/events":                         true,
-	"/orgs/:org/events/:event":                  true,
-	"/orgs/:org/endpoints":                      true,
-	"/orgs/:org/endpoints/:endpoint":            true,
-	"/orgs/:org/endpoints/:endpoint/live":       true,
-	"/orgs/:org/endpoints/:endpoint/settings":   true,
-	"/orgs/:org/endpoints/:endpoint/deliveries": true,
-	"/orgs/:org/deliveries":                     true,
-	"/orgs/:org/deliveries/:delivery":           true,
-	"/orgs/:org/deliveries/:delivery/live":      true,
-	"/orgs/:org/replays/:replay":                true,
-	"/orgs/:org/replays/:replay/live":           true,
+// viewable are the pages of an org that a viewer sees too: the parts of the paths of their
+// routes.
+var viewable [][]string
+
+func init() { // the handlers lead back here
+	for _, rt := range routes {
+		if rt.access == viewers {
+			viewable = append(viewable, strings.Split(rt.path, "/"))
+		}
+	}
 }
 
 var errViewer = store.Errorf(store.CodeForbidden, "Your role is viewer: you see this org's settings, and change nothing.").
@@ -48,7 +31,7 @@ func (r *request) checkViewer() error {
 	if r.Session.Portal.Is() && r.Member.Manages() && r.changesMembers() {
 		return errPortalMembers
 	}
-	if r.Org.ID == "" || r.Member.Manages() || r.HTTP.Method == http.MethodGet && viewable[strings.TrimPrefix(r.Pattern, Path)] {
+	if r.Org.ID == "" || r.Member.Manages() || r.HTTP.Method == http.MethodGet && r.route != nil && r.route.access == viewers {
 		return nil
 	}
 	return errViewer
@@ -111,8 +94,8 @@ func leadsToViewable(address string) bool {
 	path, _, _ := strings.Cut(strings.TrimPrefix(html.UnescapeString(address), Path), "?")
 	path, _, _ = strings.Cut(path, "#")
 	parts := strings.Split(path, "/")
-	for pattern := range viewable {
-		if matches(strings.Split(pattern, "/"), parts) {
+	for _, pattern := range viewable {
+		if matches(pattern, parts) {
 			return true
 		}
 	}

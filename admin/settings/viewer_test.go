@@ -43,7 +43,7 @@ func (s *attacker) viewEverything(b *browser) {
 		}
 		r := b.get(s.fill(rt.path, some))
 		switch {
-		case !viewable[rt.path]:
+		case rt.access != viewers:
 			r.wants(s, 403, "Your role is viewer")
 		case r.Status != 200 && r.Status != 303 && r.Status != 400 && r.Status != 404: // 400: without its query; 404: there is no such record
 			s.Errorf("%s: %d: %.500s", rt.path, r.Status, r.Body)

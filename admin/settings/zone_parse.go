@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"net/url"
 	"strings"
 	"time"
 
@@ -19,6 +20,52 @@ const wholeDay = 24 * time.Hour
 
 // periods are those until now that filters offer, by their field time.
 var periods = map[string]time.Duration{"1h": time.Hour, "24h": wholeDay, "7d": 7 * wholeDay}
+
+// timeRange is the part of a filter that is about time.
+type timeRange struct {
+	Time      string // one of periods; or "between", if a bound is given; or empty
+	SinceText string // as in the form
+	UntilText string
+
+	// After parse.
+	Since time.Time // from when on; zero: no bound
+	Until time.Time // before when; zero: no bound
+}
+
+// timeRangeOf is the range of a query, before parse. Bounds count unless a period is
+// chosen.
+func timeRangeOf(query url.Values) timeRange {
+	if t := query.Get("time"); periods[t] > 0 {
+		return timeRange{Time: t}
+	}
+	t := timeRange{SinceText: query.Get("since"), UntilText: query.Get("until")}
+	if t.SinceText != "" || t.UntilText != "" {
+		t.Time = "between"
+	}
+	return t
+}
+
+// query is the range as withQuery takes it.
+func (t timeRange) query() []string {
+	if t.Time == "between" {
+		t.Time = ""
+	}
+	return []string{"time", t.Time, "since", t.SinceText, "until", t.UntilText}
+}
+
+// parse reads the bounds in a zone.
+func (t *timeRange) parse(zone *time.Location, now time.Time) (err error) {
+	if t.Since, err = parseSince("since", t.SinceText, zone, now); err == nil {
+		t.Until, err = parseUntil("until", t.UntilText, zone, now)
+	}
+	if period := periods[t.Time]; period > 0 {
+		t.Since = now.Add(-period)
+	}
+	return err
+}
+
+// isAfter reports whether a time is after the range.
+func (t timeRange) isAfter(at time.Time) bool { return !t.Until.IsZero() && !at.Before(t.Until) }
 
 // timeForms are what rows show, the values of date and time inputs, and dates.
 var timeForms = []timeForm{
