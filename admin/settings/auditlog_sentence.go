@@ -87,7 +87,7 @@ type auditRow struct {
 	Target        auditTarget
 }
 
-// auditTarget is what was done something to.
+// auditTarget is the entry's object.
 type auditTarget struct {
 	ID   string
 	Name string // empty: the sentence names none
@@ -102,7 +102,7 @@ func (r *request) auditRow(tx store.Tx, e store.AuditEntry) (row auditRow, err e
 	}
 	row.Target, err = r.auditTarget(tx, s.target, e.TargetID)
 	if store.IsNotFound(err) {
-		err = nil
+		row.Target, err = auditTarget{}, nil
 	}
 	row.Target.ID, row.Target.Name = e.TargetID, cmp.Or(row.Target.Name, e.TargetID)
 	return row, err
@@ -113,35 +113,25 @@ func (r *request) auditTarget(tx store.Tx, kind targetKind, id string) (auditTar
 	switch kind {
 	case memberTarget:
 		m, err := r.memberBy(tx, id)
-		if err != nil {
-			return auditTarget{}, err
-		}
 		p := r.memberAsPerson(m)
-		return auditTarget{Name: p.Name, Path: p.Path}, nil
+		return auditTarget{Name: p.Name, Path: p.Path}, err
 	case userTarget:
 		p, err := r.person(tx, id)
 		return auditTarget{Name: p.Name, Path: p.Path}, err
 	case keyTarget:
 		k, err := store.FindKey(tx, r.Org.ID, id)
-		return auditTarget{Name: k.Name, Path: pathIf(err, r.path("keys", id))}, err
+		return auditTarget{Name: k.Name, Path: r.path("keys", id)}, err
 	case endpointTarget:
 		e, err := store.FindEndpoint(tx, r.Org.ID, id)
-		return auditTarget{Name: e.URL, Path: pathIf(err, r.path("endpoints", id))}, err
+		return auditTarget{Name: e.URL, Path: r.path("endpoints", id)}, err
 	case deliveryTarget:
 		_, _, err := store.FindDelivery(tx, r.Org.ID, id)
-		return auditTarget{Path: pathIf(err, r.path("deliveries", id))}, err
+		return auditTarget{Path: r.path("deliveries", id)}, err
 	case anyTarget:
 		if strings.HasPrefix(id, store.PrefixEvent) {
 			e, err := r.event(tx, id)
-			return auditTarget{Path: pathIf(err, r.path("events", e.ID))}, err
+			return auditTarget{Path: r.path("events", e.ID)}, err
 		}
 	}
 	return auditTarget{}, nil
-}
-
-func pathIf(err error, path string) string {
-	if err != nil {
-		return ""
-	}
-	return path
 }

@@ -94,14 +94,17 @@ func roundTop(most int) int {
 	}
 }
 
+// charts are those of a page with numbers.
+func charts(sp span, s timeSeries) []chart { return []chart{attemptsChart(sp, s), latencyChart(sp, s)} }
+
 // attemptsChart draws how attempts ended, as stacked bars.
-func attemptsChart(id string, sp span, s timeSeries) chart {
+func attemptsChart(sp span, s timeSeries) chart {
 	most := 1
 	for _, p := range s.Points {
 		most = max(most, p.Total())
 	}
 	top, sum := roundTop(most), s.sum()
-	c := newChart(id, "Attempts", s, []string{formatCount(top, false), formatCount(top/3*2, false), formatCount(top/3, false), "0"})
+	c := newChart("attempts", "Attempts", s, []string{formatCount(top, false), formatCount(top/3*2, false), formatCount(top/3, false), "0"})
 	c.Desc = fmt.Sprintf("Attempts in the last %s: %s acknowledged, %s failed and retried, %s failed for good", sp.Since,
 		formatCount(sum.Acknowledged, false), formatCount(sum.Retrying, false), formatCount(sum.Failed, false))
 	for i, p := range s.Points {
@@ -125,9 +128,9 @@ func attemptsChart(id string, sp span, s timeSeries) chart {
 
 // latencyChart draws the p50 and the p95 of the acknowledged attempts. Each class of
 // latency has the same height.
-func latencyChart(id string, sp span, s timeSeries) chart {
+func latencyChart(sp span, s timeSeries) chart {
 	const classes = len(store.LatencyBounds) + 1
-	c := newChart(id, "Latency", s, []string{"15 s", formatBound(5), formatBound(3), formatBound(1), "0"})
+	c := newChart("latency", "Latency", s, []string{"15 s", formatBound(5), formatBound(3), formatBound(1), "0"})
 	c.Latency = true
 	sum := s.sum()
 	c.Desc = "Latency in the last " + sp.Since + ": nothing was acknowledged"
@@ -176,7 +179,7 @@ func (s timeSeries) Spark() (drawn []sparkMarks) {
 	none, well, bad := sparkMarks{Class: "none"}, sparkMarks{Class: "ok-mark"}, sparkMarks{Class: "bad-mark"}
 	for i, p := range s.Points {
 		height := (p.Total()*sparkHeight + most - 1) / most
-		unsuccessful := ((p.Retrying+p.Failed)*sparkHeight + most - 1) / most
+		unsuccessful := (p.Unsuccessful()*sparkHeight + most - 1) / most
 		if p.Total() == 0 {
 			none.add(i, sparkHeight-1, 1)
 		}

@@ -9,10 +9,10 @@ import (
 // deliveryPage is the data of delivery.html.
 type deliveryPage struct {
 	deliveryRow
-	History []store.Attempt // newest first
-	Kept    bool            // earlier attempts are no longer kept
-	Due     bool            // the next attempt is due
-	Manages bool            // the person may replay it, and so also send it by a command that is copied
+	Shown   []attemptShown // the attempts that are kept, newest first
+	Kept    bool           // earlier attempts are no longer kept
+	Due     bool           // the next attempt is due
+	Manages bool           // the person may replay it, and so also send it by a command that is copied
 	Payload payload
 	Curl    string        // that command; empty for whoever may not
 	Others  []deliveryRow // of the same event, to other endpoints
@@ -44,14 +44,6 @@ type attemptShown struct {
 // Says is what became of it, beside its status.
 func (a attemptShown) Says() string { return saidBy(&a.Attempt) }
 
-// Shown are all that are kept, newest first.
-func (p deliveryPage) Shown() (shown []attemptShown) {
-	for i, a := range p.History {
-		shown = append(shown, attemptShown{a, len(p.History) - i})
-	}
-	return shown
-}
-
 func (r *request) showDelivery() error {
 	var p deliveryPage
 	return r.Show(200, "delivery", &p, func(tx store.Tx) error {
@@ -74,8 +66,9 @@ func (r *request) findDelivery(tx store.Tx, p *deliveryPage) error {
 
 func (p *deliveryPage) fill(r *request, d store.Delivery, e *store.Endpoint) {
 	p.deliveryRow = r.newRow(d, e)
-	p.History = slices.Clone(d.History)
-	slices.Reverse(p.History)
+	for i, a := range slices.Backward(d.History) {
+		p.Shown = append(p.Shown, attemptShown{a, i + 1})
+	}
 	p.Kept, p.Due = len(d.History) == store.MaxHistory, !d.DueAt.After(r.Now)
 	p.Manages = r.Member.Manages()
 }

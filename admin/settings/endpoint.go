@@ -101,7 +101,7 @@ func (p *endpointPage) findAttempts(r *request, tx store.Tx, e store.Endpoint) e
 		return err
 	}
 	p.Sum = series.sum()
-	p.Charts = []chart{attemptsChart("attempts", p.Span, series), latencyChart("latency", p.Span, series)}
+	p.Charts = charts(p.Span, series)
 	n := latestShown
 	if p.Row.Health.LastError != nil {
 		n = latestJudged

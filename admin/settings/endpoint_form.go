@@ -154,12 +154,9 @@ func (r *request) rerenderEndpointForm(status int, e *store.Error) error {
 }
 
 func (r *request) showEndpointForm(status int, f *endpointForm) error {
-	if f.To, f.Back = r.path("new-endpoint"), r.path("endpoints"); !f.New {
-		f.To, f.Back = r.endpointPath("settings"), r.endpointPath()
-	}
 	page := "endpoint_form"
-	if !f.New {
-		page = "endpoint_settings"
+	if f.To, f.Back = r.path("new-endpoint"), r.path("endpoints"); !f.New {
+		page, f.To, f.Back = "endpoint_settings", r.endpointPath("settings"), r.endpointPath()
 	}
 	return r.Show(status, page, f, func(tx store.Tx) (err error) {
 		if !f.New {

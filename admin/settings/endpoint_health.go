@@ -29,30 +29,21 @@ const (
 
 // health is how the deliveries to an endpoint went lately.
 type health struct {
-	store.DeliveryCounts // of the last 24 hours
-	State                string
-	LastAcknowledged     time.Time
-	Waiting              store.Waiting   // up to maxWaiting
-	LastError            *store.Delivery // whose last attempt was unsuccessful; nil: there is none, or the endpoint does well
-	Since                time.Time       // the hour since which it has been failing, or when it was disabled; zero: unknown
-	By                   person          // who disabled it; zero: nobody is known
+	point            // of the last 24 hours
+	State            string
+	LastAcknowledged time.Time
+	Waiting          store.Waiting   // up to maxWaiting
+	LastError        *store.Delivery // whose last attempt was unsuccessful; nil: there is none, or the endpoint does well
+	Since            time.Time       // the hour since which it has been failing, or when it was disabled; zero: unknown
+	By               person          // who disabled it; zero: nobody is known
 }
-
-// Unsuccessful are the attempts that were not acknowledged.
-func (h health) Unsuccessful() int { return h.Retrying + h.Failed }
-
-// WaitingText formats the number of waiting deliveries.
-func (h health) WaitingText() string { return formatCount(h.Waiting.Total(), h.Waiting.Capped) }
 
 // ManyWaiting reports whether so many deliveries are waiting that the endpoint needs
 // attention.
 func (h health) ManyWaiting() bool { return h.Waiting.Total() >= manyWaiting }
 
 // Success formats the share of the attempts that were acknowledged.
-func (h health) Success() string { return formatShare(h.Acknowledged, h.Acknowledged+h.Unsuccessful()) }
-
-// P95 formats the latency that 95% of the acknowledged attempts did not exceed.
-func (h health) P95() string { return point{DeliveryCounts: h.DeliveryCounts}.P95() }
+func (h health) Success() string { return formatShare(h.Acknowledged, h.Total()) }
 
 // Last is the last attempt of the last error; nil: there is none.
 func (h health) Last() *store.Attempt { return lastAttempt(h.LastError) }
@@ -101,7 +92,7 @@ var (
 // judge finds the state of an endpoint, and its last error. An enabled endpoint fails
 // when its last attempt was unsuccessful and nothing was acknowledged since, or when
 // many attempts of the last hours were and some of the latest still are.
-func (h *health) judge(tx store.Tx, e *store.Endpoint, recent store.DeliveryCounts) (err error) {
+func (h *health) judge(tx store.Tx, e *store.Endpoint, recent point) (err error) {
 	if h.LastAcknowledged, err = tx.LastAcknowledged(e.Number); err != nil {
 		return err
 	}
@@ -117,7 +108,7 @@ func (h *health) judge(tx store.Tx, e *store.Endpoint, recent store.DeliveryCoun
 	if i < 0 {
 		return nil
 	}
-	if failing := latest[i].ShownAt().After(h.LastAcknowledged); failing || suspect(recent) {
+	if failing := latest[i].ShownAt().After(h.LastAcknowledged); failing || isSuspect(recent) {
 		if !failing {
 			failing, err = h.stillFails(tx, e)
 		}
@@ -128,10 +119,9 @@ func (h *health) judge(tx store.Tx, e *store.Endpoint, recent store.DeliveryCoun
 	return err
 }
 
-// suspect reports whether many of the attempts were unsuccessful.
-func suspect(c store.DeliveryCounts) bool {
-	bad := c.Retrying + c.Failed
-	return bad >= failingTries && bad*failingShare >= bad+c.Acknowledged
+// isSuspect reports whether many of the attempts were unsuccessful.
+func isSuspect(p point) bool {
+	return p.Unsuccessful() >= failingTries && p.Unsuccessful()*failingShare >= p.Total()
 }
 
 // stillFails reports whether some of the latest deliveries are unsuccessful.
@@ -146,15 +136,14 @@ func (h *health) stillFails(tx store.Tx, e *store.Endpoint) (bool, error) {
 	return bad >= failingLatest, err
 }
 
-// failingSince is the start of the earliest hour since which attempts of each hour
-// that has some were unsuccessful; zero: of none.
+// failingSince is the start of the unbroken run of hours in which every attempt failed, up
+// to now; zero: attempts of the last hour that has any were acknowledged.
 func failingSince(hours timeSeries) (since time.Time) {
 	for _, p := range slices.Backward(hours.Points) {
-		switch bad := p.Retrying + p.Failed; {
-		case p.Total() == 0:
-		case bad == 0:
-			return since
-		default:
+		if p.Total() > 0 {
+			if p.Unsuccessful() == 0 {
+				return since
+			}
 			since = p.From
 		}
 	}
@@ -180,7 +169,7 @@ func (e endpointRow) Why() string {
 	case h.State == stateFailing:
 		return whyShort(h.Last())
 	case h.ManyWaiting():
-		return h.WaitingText() + " deliveries are waiting"
+		return formatWaiting(h.Waiting) + " deliveries are waiting"
 	}
 	return ""
 }
@@ -219,12 +208,10 @@ func (r *request) rows(tx store.Tx, endpoints []store.Endpoint) ([]endpointRow, 
 }
 
 func (r *request) findHealth(tx store.Tx, row *endpointRow) (err error) {
-	h, points, recent := &row.Health, row.Hours.Points, store.DeliveryCounts{}
-	for i, p := range points {
-		h.Add(p.DeliveryCounts)
-		if i >= len(points)-2 {
-			recent.Add(p.DeliveryCounts)
-		}
+	h, points, recent := &row.Health, row.Hours.Points, point{}
+	h.point = row.Hours.sum()
+	for _, p := range points[len(points)-2:] {
+		recent.Add(p.DeliveryCounts)
 	}
 	if err = h.judge(tx, &row.Endpoint, recent); err != nil {
 		return err

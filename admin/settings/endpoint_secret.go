@@ -43,14 +43,18 @@ func overlapOf(value string) (time.Duration, error) {
 }
 
 func (r *request) showSecret() error {
-	err := r.viewAudited(func(tx store.Tx) error {
-		_, err := store.ShowSecret(tx, r.actor(), r.Org.ID, r.Param("endpoint"))
-		return err
-	})
-	if err != nil {
+	if err := r.auditSecretShown(); err != nil {
 		return err
 	}
 	return r.renderSecrets(200, "endpoint_secret", secretPage{})
+}
+
+// auditSecretShown records that the person sees the secret of the endpoint of the path.
+func (r *request) auditSecretShown() error {
+	return r.viewAudited(func(tx store.Tx) error {
+		_, err := store.ShowSecret(tx, r.actor(), r.Org.ID, r.Param("endpoint"))
+		return err
+	})
 }
 
 func (r *request) showRotate() error {
@@ -160,8 +164,7 @@ func (r *request) renderVerify(p *verifyPage) error {
 func (p *verifyPage) read(now time.Time) (c diagnose.Case, err error) {
 	c = diagnose.Case{Headers: p.Headers, ReceivedAt: now}
 	if p.Then && p.Received != "" {
-		var ok bool
-		if c.ReceivedAt, ok = parseInput(p.Received); !ok {
+		if c.ReceivedAt, err = parseSince("received", p.Received, time.UTC, now); err != nil {
 			return c, store.Invalid("received", "Enter a date and time in UTC, or leave the field empty.")
 		}
 	}

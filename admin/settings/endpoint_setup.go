@@ -22,11 +22,7 @@ type setupPage struct {
 func (r *request) showSetup() error {
 	p := setupPage{Added: r.HTTP.URL.Query().Get("added") != "" && !r.isLive(), Samples: docs.Samples()}
 	if p.Added {
-		err := r.viewAudited(func(tx store.Tx) error {
-			_, err := store.ShowSecret(tx, r.actor(), r.Org.ID, r.Param("endpoint"))
-			return err
-		})
-		if err != nil {
+		if err := r.auditSecretShown(); err != nil {
 			return err
 		}
 	}

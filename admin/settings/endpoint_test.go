@@ -161,7 +161,7 @@ func TestManyWaiting(t *testing.T) {
 	for want, waiting := range map[string]store.Waiting{
 		"999": {Due: 999}, "1,000": {Due: 1, Later: 1, Held: 998}, "1,000+": {Held: 1000, Capped: true},
 	} {
-		if got := (health{Waiting: waiting}).WaitingText(); got != want {
+		if got := formatWaiting(waiting); got != want {
 			t.Errorf("%+v: %s, not %s", waiting, got, want)
 		}
 	}

@@ -2,21 +2,13 @@ package settings
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"teamdata/store"
-)
-
-// The steps of the first hour.
-const (
-	stepEndpoint  = "endpoint"
-	stepTest      = "test"
-	stepSignature = "signature"
-	stepKey       = "key"
-	stepCall      = "call"
 )
 
 // step is one of the first hour's. What is done is derived from the data.
@@ -93,92 +85,74 @@ const maxKeysAsked = 100
 // firstHour finds out how far the org is.
 func (r *request) firstHour(tx store.Tx, endpoints []store.Endpoint) (*firstHour, error) {
 	f := &firstHour{OrgID: r.Org.ID, Curl: r.curlAPI("", "/members"), OwnCA: r.ownCA()}
-	for _, find := range []func(*request, store.Tx, []store.Endpoint) error{f.findEndpoint, f.findTest, f.findSignature, f.findKeys} {
-		if err := find(r, tx, endpoints); err != nil {
-			return nil, err
+	added := step{Name: "endpoint", Title: "Add an endpoint", Hint: "1 minute", Done: len(endpoints) > 0}
+	checked := step{Name: "signature", Title: "Check a signature"}
+	for _, e := range endpoints {
+		checked.At = later(checked.At, e.VerifiedAt)
+		if e.Number >= f.Endpoint.Number { // the one that was added last
+			f.Endpoint, added.Hint = e, shortURL(e.URL)
 		}
 	}
+	received, err := r.testStep(tx, endpoints)
+	if err != nil {
+		return nil, err
+	}
+	if checked.Done = !checked.At.IsZero(); !checked.Done && received.Done {
+		checked.Hint = "Waiting for your check"
+	}
+	created, called, err := r.keySteps(tx)
+	f.Steps = []step{added, received, checked, created, called}
 	for i := range f.Steps {
 		f.Steps[i].Number = i + 1
 	}
 	if next := slices.IndexFunc(f.Steps, func(s step) bool { return !s.Done }); next >= 0 {
 		f.Steps[next].Now = true
 	}
-	return f, nil
+	return f, err
 }
 
-// findEndpoint finds the endpoint that was added last.
-func (f *firstHour) findEndpoint(_ *request, _ store.Tx, endpoints []store.Endpoint) error {
-	s := step{Name: stepEndpoint, Title: "Add an endpoint", Hint: "1 minute", Done: len(endpoints) > 0}
-	if s.Done {
-		f.Endpoint = slices.MaxFunc(endpoints, func(a, b store.Endpoint) int { return cmp.Compare(a.Number, b.Number) })
-		s.Hint = shortURL(f.Endpoint.URL)
-	}
-	f.Steps = append(f.Steps, s)
-	return nil
-}
-
-// findTest finds out whether an event was acknowledged, a test or any other.
-func (f *firstHour) findTest(_ *request, tx store.Tx, endpoints []store.Endpoint) error {
-	s := step{Name: stepTest, Title: "Receive a test event"}
+// testStep finds out whether an event was acknowledged, a test or any other.
+func (r *request) testStep(tx store.Tx, endpoints []store.Endpoint) (step, error) {
+	s := step{Name: "test", Title: "Receive a test event"}
 	var numbers []uint64
 	for _, e := range endpoints {
 		at, err := tx.LastAcknowledged(e.Number)
 		if err != nil {
-			return err
+			return s, err
 		}
-		s.At, numbers = latest(s.At, at), append(numbers, e.Number)
+		s.At, numbers, s.Hint = later(s.At, at), append(numbers, e.Number), "Waiting for your test"
 	}
-	if s.Done = !s.At.IsZero(); s.Done {
-		arrived, err := tx.LatestDeliveries(numbers, []store.DeliveryList{store.ListAcknowledged}, store.Cursor{}, 1)
-		if err != nil {
-			return err
-		}
-		for _, d := range arrived {
-			if a := lastAttempt(&d); a != nil {
-				s.Hint, s.At = statusText(a.Status)+" after "+formatDuration(a.Took()), d.ShownAt()
-			}
-		}
-	} else if len(endpoints) > 0 {
-		s.Hint = "Waiting for your test"
+	if s.Done = !s.At.IsZero(); !s.Done {
+		return s, nil
 	}
-	f.Steps = append(f.Steps, s)
-	return nil
+	s.Hint = ""
+	arrived, err := tx.LatestDeliveries(numbers, []store.DeliveryList{store.ListAcknowledged}, store.Cursor{}, 1)
+	for _, d := range arrived {
+		if a := lastAttempt(&d); a != nil {
+			s.Hint, s.At = statusText(a.Status)+" after "+formatDuration(a.Took()), d.ShownAt()
+		}
+	}
+	return s, err
 }
 
-// findSignature finds out whether a request of an endpoint was pasted and verified.
-func (f *firstHour) findSignature(_ *request, _ store.Tx, endpoints []store.Endpoint) error {
-	s := step{Name: stepSignature, Title: "Check a signature"}
-	for _, e := range endpoints {
-		s.At = latest(s.At, e.VerifiedAt)
-	}
-	if s.Done = !s.At.IsZero(); !s.Done && f.Steps[1].Done {
-		s.Hint = "Waiting for your check"
-	}
-	f.Steps = append(f.Steps, s)
-	return nil
-}
-
-// findKeys finds out whether there is a key, and whether the API was called with one.
-func (f *firstHour) findKeys(r *request, tx store.Tx, _ []store.Endpoint) error {
+// keySteps finds out whether there is a key, and whether the API was called with one.
+func (r *request) keySteps(tx store.Tx) (created, called step, err error) {
 	keys, err := tx.APIKeys(r.Org.ID, "", maxKeysAsked)
-	created, called := step{Name: stepKey, Title: "Create an API key", Hint: "1 minute", Done: len(keys) > 0}, step{Name: stepCall, Title: "Make your first call"}
+	created = step{Name: "key", Title: "Create an API key", Hint: "1 minute", Done: len(keys) > 0}
+	called = step{Name: "call", Title: "Make your first call", Hint: "with the key in TEAMDATA_KEY"}
 	for _, k := range keys {
 		use, errUse := tx.KeyUse(k.ID)
-		if err == nil {
-			err = errUse
-		}
-		created.Hint, called.At = cmp.Or(k.Name, k.ID), latest(called.At, use.LastUsedAt)
+		err = errors.Join(err, errUse)
+		created.Hint, called.At = cmp.Or(k.Name, k.ID), later(called.At, use.LastUsedAt)
 	}
-	if called.Done = !called.At.IsZero(); !called.Done {
-		called.Hint = "with the key in TEAMDATA_KEY"
+	if called.Done = !called.At.IsZero(); called.Done {
+		called.Hint = ""
 	}
-	f.Steps = append(f.Steps, created, called)
-	return err
+	return created, called, err
 }
 
-// latest is the later of two times.
-func latest(a, b time.Time) time.Time {
+// later is the later of two times.
+func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"net/http"
 	"slices"
-	"time"
 
 	"teamdata/store"
 )
@@ -67,15 +66,4 @@ func (r *request) confirmRemovePasskey() error {
 		Text: []string{"You can no longer sign in with it. Where you are signed in, you stay signed in. Your device may keep offering it until you delete it there too."},
 		To:   r.HTTP.URL.Path, Back: Path + "/account",
 	})
-}
-
-// parseInput parses the value of a datetime-local input as UTC. Times before 1970
-// and after store.MaxTime are refused.
-func parseInput(text string) (time.Time, bool) {
-	for _, form := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} { // Parse takes a fraction by itself
-		if t, err := time.Parse(form, text); err == nil && !t.Before(time.UnixMilli(0)) && !t.After(store.MaxTime) {
-			return t, true
-		}
-	}
-	return time.Time{}, false
 }

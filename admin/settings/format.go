@@ -39,6 +39,7 @@ var templateFuncs = template.FuncMap{
 	"spans":    func() []span { return spans },
 	"why":      whyShort,
 	"status":   statusText,
+	"waiting":  formatWaiting,
 }
 
 // orgPath is the path of a page of an org, or of its overview.
@@ -77,6 +78,9 @@ func formatCount(n int, more bool) string {
 	}
 	return text
 }
+
+// formatWaiting formats how many deliveries wait, held ones included.
+func formatWaiting(w store.Waiting) string { return formatCount(w.Total(), w.Capped) }
 
 // formatShare formats n of all in percent; a dash, if there are none.
 func formatShare(n, all int) string {
@@ -194,12 +198,11 @@ func shortURL(text string) string {
 
 // formatDays formats a long duration in days, if it is whole days.
 func formatDays(d time.Duration) string {
-	const day = 24 * time.Hour
 	switch {
-	case d == day:
+	case d == wholeDay:
 		return "a day"
-	case d%day == 0:
-		return strconv.Itoa(int(d/day)) + " days"
+	case d%wholeDay == 0:
+		return strconv.Itoa(int(d/wholeDay)) + " days"
 	}
 	return d.String()
 }

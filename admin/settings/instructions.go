@@ -36,17 +36,9 @@ func (r *request) renderInstructions(page string) error {
 func (r *request) saveInstructions() error {
 	p := instructionsPage{Text: lines(r.Field("instructions")), Version: r.Field("version")}
 	same := false
-	err := r.Change(func(tx store.Tx) (err error) {
-		if p.Now, err = tx.Instructions(r.Org.ID); err != nil {
-			return err
-		}
-		if same = p.Text == lines(p.Now.Text); same || p.Text == "" {
-			return nil
-		}
-		if err := store.CheckInstructions(tx, r.Org.ID, []string{p.Version}); err != nil {
-			return err
-		}
-		return store.SetInstructions(tx, r.actor(), r.Org.ID, p.Text, true)
+	err := r.changeInstructions(&p, func() bool {
+		same = p.Text == lines(p.Now.Text)
+		return !same && p.Text != ""
 	})
 	switch {
 	case store.CodeOf(err) == store.CodePreconditionFailed:
@@ -79,15 +71,7 @@ var sameLines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")
 
 func (r *request) clearInstructions() error {
 	p := instructionsPage{Version: r.Field("version")}
-	err := r.Change(func(tx store.Tx) (err error) {
-		if p.Now, err = tx.Instructions(r.Org.ID); err != nil || !p.Now.Set {
-			return err
-		}
-		if err := store.CheckInstructions(tx, r.Org.ID, []string{p.Version}); err != nil {
-			return err
-		}
-		return store.SetInstructions(tx, r.actor(), r.Org.ID, "", false)
-	})
+	err := r.changeInstructions(&p, func() bool { return p.Now.Set })
 	if store.CodeOf(err) == store.CodePreconditionFailed {
 		return r.renderConflict("instructions_clear", p)
 	}
@@ -95,4 +79,19 @@ func (r *request) clearInstructions() error {
 		return err
 	}
 	return r.Done("instructions-cleared", r.path("instructions"))
+}
+
+// changeInstructions sets the instructions to the form's text, or clears them if it has none,
+// unless that is not needed in view of the current ones. preconditionFailed: somebody has
+// changed those since the form was made.
+func (r *request) changeInstructions(p *instructionsPage, needed func() bool) error {
+	return r.Change(func(tx store.Tx) (err error) {
+		if p.Now, err = tx.Instructions(r.Org.ID); err != nil || !needed() {
+			return err
+		}
+		if err := store.CheckInstructions(tx, r.Org.ID, []string{p.Version}); err != nil {
+			return err
+		}
+		return store.SetInstructions(tx, r.actor(), r.Org.ID, p.Text, p.Text != "")
+	})
 }

@@ -17,7 +17,6 @@ type overviewPage struct {
 	New               bool       // the org has only begun: the checklist stands for everything else
 	Endpoints         int
 	Attention         []endpointRow // endpoints that need attention, those that fail first
-	Quiet             bool          // nothing was sent in the span
 	Span              span
 	Sum               point // of the span
 	Waiting           store.Waiting
@@ -28,19 +27,6 @@ type overviewPage struct {
 	NoAPI, NoWebhooks bool       // the plan does not include them
 
 	rows []endpointRow
-}
-
-// WaitingText formats the number of waiting deliveries.
-func (p overviewPage) WaitingText() string {
-	return formatCount(p.Waiting.Total(), p.Waiting.Capped)
-}
-
-// HeldText formats the number of held ones; empty: none.
-func (p overviewPage) HeldText() string {
-	if p.Waiting.Held == 0 {
-		return ""
-	}
-	return formatCount(p.Waiting.Held, false)
 }
 
 func (r *request) showOverview() error {
@@ -108,9 +94,7 @@ func (p *overviewPage) findAttempts(r *request, tx store.Tx) error {
 	if err != nil {
 		return err
 	}
-	p.Sum = series.sum()
-	p.Quiet = p.Sum.Total() == 0
-	p.Charts = []chart{attemptsChart("attempts", p.Span, series), latencyChart("latency", p.Span, series)}
+	p.Sum, p.Charts = series.sum(), charts(p.Span, series)
 	return nil
 }
 

@@ -185,7 +185,7 @@ func TestAttemptsChart(t *testing.T) {
 				}
 			}
 		}
-		for _, b := range attemptsChart("id", spans[1], s).Bins {
+		for _, b := range attemptsChart(spans[1], s).Bins {
 			end := 100.0
 			for _, m := range b.Marks {
 				top, height := percentOf(t, m.Y), percentOf(t, m.Height)
@@ -222,7 +222,7 @@ func TestRoundTop(t *testing.T) {
 func TestLatencyChart(t *testing.T) {
 	s := newTimeSeries(kit.Noon, time.Hour, 24, time.UTC)
 	s.Points[5].DeliveryCounts = store.DeliveryCounts{Acknowledged: 10, Latency: [8]int{0, 9, 0, 1}}
-	c := latencyChart("id", spans[1], s)
+	c := latencyChart(spans[1], s)
 	if want := []mark{{"p95-mark", c.Bins[5].Marks[0].X, "50%", c.Bins[5].Marks[0].Width, "25%"}, {"p50-mark", c.Bins[5].Marks[0].X, "75%", c.Bins[5].Marks[0].Width, "2.4%"}}; !slices.Equal(c.Bins[5].Marks, want) {
 		t.Errorf("%+v", c.Bins[5])
 	}

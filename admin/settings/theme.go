@@ -2,7 +2,6 @@ package settings
 
 import (
 	"net/http"
-	"slices"
 	"time"
 )
 
@@ -14,9 +13,11 @@ const (
 )
 
 // theme is the chosen one; empty: as the system has it.
-func (r *request) theme() string {
-	if chosen := r.CookieNamed(themeCookie); slices.Contains([]string{"light", "dark"}, chosen) {
-		return chosen
+func (r *request) theme() string { return themeNamed(r.CookieNamed(themeCookie)) }
+
+func themeNamed(name string) string {
+	if name == "light" || name == "dark" {
+		return name
 	}
 	return ""
 }
@@ -26,11 +27,7 @@ func (r *request) setTheme() error {
 	if err := r.View(nil); err != nil {
 		return err
 	}
-	chosen := r.Field("theme")
-	if !slices.Contains([]string{"light", "dark"}, chosen) {
-		chosen = ""
-	}
-	r.PutCookie(themeCookie, chosen, themeAge)
+	r.PutCookie(themeCookie, themeNamed(r.Field("theme")), themeAge)
 	return r.Redirect(r.LocalPath(r.Field("next")))
 }
 

@@ -14,7 +14,10 @@ type point struct {
 }
 
 // Total is how many attempts ended.
-func (p point) Total() int { return p.Acknowledged + p.Retrying + p.Failed }
+func (p point) Total() int { return p.Acknowledged + p.Unsuccessful() }
+
+// Unsuccessful is how many of them were not acknowledged.
+func (p point) Unsuccessful() int { return p.Retrying + p.Failed }
 
 // latencyClass is the lowest class of latency that a percentage of the
 // acknowledged attempts did not exceed: an index into store.LatencyBounds, or the
@@ -33,16 +36,13 @@ func (p point) latencyClass(percent int) int {
 func (p point) P50() string { return formatLatency(p.latencyClass(50)) }
 func (p point) P95() string { return formatLatency(p.latencyClass(95)) }
 
+// formatLatency formats a class of latency, such as ≤ 250 ms.
 func formatLatency(class int) string {
-	if class < 0 {
+	last := len(store.LatencyBounds) - 1
+	switch {
+	case class < 0:
 		return "–"
-	}
-	return formatClass(class)
-}
-
-// formatClass formats a class of latency, such as ≤ 250 ms.
-func formatClass(class int) string {
-	if last := len(store.LatencyBounds) - 1; class > last {
+	case class > last:
 		return "> " + formatBound(last)
 	}
 	return "≤ " + formatBound(class)

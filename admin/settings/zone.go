@@ -20,13 +20,7 @@ const maxZoneName = 64
 var zones sync.Map
 
 // zone is the reader's time zone; UTC while it is not known.
-func (r *request) zone() *time.Location {
-	c, err := r.HTTP.Cookie(zoneCookie)
-	if err != nil {
-		return time.UTC
-	}
-	return zoneNamed(c.Value)
-}
+func (r *request) zone() *time.Location { return zoneNamed(r.CookieNamed(zoneCookie)) }
 
 // zoneNamed is a zone by its IANA name, such as Europe/Berlin; UTC if there is none.
 func zoneNamed(name string) *time.Location {
@@ -102,7 +96,6 @@ func formatWhole(t time.Time, zone *time.Location) string {
 // formatAgo is how long ago a time was, such as "4 min", or is to come: "in 4 min".
 // After 90 days it is the date.
 func formatAgo(t time.Time, zone *time.Location, now time.Time) string {
-	const day = 24 * time.Hour
 	before, d := "", now.Sub(t)
 	if d < 0 {
 		before, d = "in ", -d
@@ -117,10 +110,10 @@ func formatAgo(t time.Time, zone *time.Location, now time.Time) string {
 		return count(time.Second, "s")
 	case d < time.Hour:
 		return count(time.Minute, "min")
-	case d < day:
+	case d < wholeDay:
 		return count(time.Hour, "h")
-	case d < 90*day:
-		return count(day, "d")
+	case d < 90*wholeDay:
+		return count(wholeDay, "d")
 	}
 	return t.In(zone).Format("2 Jan 2006")
 }

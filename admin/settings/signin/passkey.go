@@ -23,13 +23,29 @@ var (
 // location gives the script the page to open.
 func location(path string) map[string]string { return map[string]string{"location": path} }
 
+// A ceremony is the time between the question to an authenticator and its answer.
+const (
+	ceremonyTTL      = 5 * time.Minute
+	ceremonyRequests = 120 // by one client within ceremonyTTL: half of them begin one
+	challengePurpose = "challenge"
+)
+
+// ceremony is kept by the browser that began it, sealed in a cookie, so starting many
+// can't evict anybody else's. Only challenges answered successfully are remembered until
+// they expire.
+type ceremony struct {
+	Data    webauthn.SessionData
+	Session string // id of the one that adds a passkey; empty for a sign-in
+	BegunAt time.Time
+}
+
 // beginCeremony gives the browser what the answer of its authenticator is checked
 // against.
 func (r *Request) beginCeremony(data *webauthn.SessionData, session string) error {
-	if err := r.allowed(r.s.ceremonies.requests.take(r.HTTP.Context(), r.address(), "", r.Now)); err != nil {
+	if err := r.tryCeremony(); err != nil {
 		return err
 	}
-	kept, err := r.s.ceremonies.begin(r.HTTP.Context(), ceremony{*data, session, r.Now})
+	kept, err := r.Seal(challengePurpose, ceremony{*data, session, r.Now})
 	r.PutCookie(r.s.challengeCookie(), kept, ceremonyTTL)
 	return err
 }
@@ -37,15 +53,25 @@ func (r *Request) beginCeremony(data *webauthn.SessionData, session string) erro
 // endCeremony accepts the result of beginCeremony. badRequest: it is too old, or
 // of another challenge or session.
 func (r *Request) endCeremony(challenge, session string) (webauthn.SessionData, error) {
-	if err := r.allowed(r.s.ceremonies.requests.take(r.HTTP.Context(), r.address(), "", r.Now)); err != nil {
+	if err := r.tryCeremony(); err != nil {
 		return webauthn.SessionData{}, err
 	}
-	data, ok := r.s.ceremonies.open(r.HTTP.Context(), r.CookieNamed(r.s.challengeCookie()), challenge, session, r.Now)
-	if !ok {
-		return data, errCeremony
+	var y ceremony
+	ok := r.Open(challengePurpose, r.CookieNamed(r.s.challengeCookie()), &y)
+	if !ok || y.Data.Challenge != challenge || y.Session != session || r.Now.Sub(y.BegunAt) >= ceremonyTTL {
+		return y.Data, errCeremony
 	}
 	r.PutCookie(r.s.challengeCookie(), "", 0)
-	return data, nil
+	return y.Data, nil
+}
+
+// useChallenge uses up a successfully answered challenge: it is valid once.
+func (r *Request) useChallenge(challenge string) error {
+	first, err := r.s.store.UseUp(r.HTTP.Context(), challenge, r.Now, ceremonyTTL)
+	if err == nil && !first {
+		err = errCeremony
+	}
+	return err
 }
 
 func (s *Service) challengeCookie() string { return s.cookieName() + "-challenge" }
@@ -90,7 +116,7 @@ const (
 func (s *Service) passkeyUseCookie() string { return s.cookieName() + "-passkey" }
 
 func (r *Request) setPasskeyUse() error {
-	kept, err := r.s.ceremonies.sealer.seal(r.HTTP.Context(), passkeyUsePurpose, passkeyUse{r.Session.ID, r.Now})
+	kept, err := r.Seal(passkeyUsePurpose, passkeyUse{r.Session.ID, r.Now})
 	r.PutCookie(r.s.passkeyUseCookie(), kept, passkeyUseTTL)
 	return err
 }
@@ -98,7 +124,7 @@ func (r *Request) setPasskeyUse() error {
 // usedPasskey reports whether the session began with a passkey just now.
 func (r *Request) usedPasskey() bool {
 	var use passkeyUse
-	ok := r.s.ceremonies.sealer.open(r.HTTP.Context(), passkeyUsePurpose, r.CookieNamed(r.s.passkeyUseCookie()), &use)
+	ok := r.Open(passkeyUsePurpose, r.CookieNamed(r.s.passkeyUseCookie()), &use)
 	return ok && use.Session == r.Session.ID && r.Now.Sub(use.At) < passkeyUseTTL
 }
 
@@ -156,7 +182,7 @@ func (r *Request) newPasskey() (p store.Passkey, err error) {
 	if err != nil {
 		return p, errNewPasskey
 	}
-	if err := r.s.ceremonies.use(r.HTTP.Context(), data.Challenge, r.Now); err != nil {
+	if err := r.useChallenge(data.Challenge); err != nil {
 		return p, err
 	}
 	c.Attestation = webauthn.CredentialAttestation{} // the same again, and nothing reads it
@@ -266,7 +292,7 @@ func (r *Request) verifyPasskey(p store.Passkey, data webauthn.SessionData, pars
 	if err != nil || c.Authenticator.CloneWarning {
 		return nil, errPasskey
 	}
-	if err := r.s.ceremonies.use(r.HTTP.Context(), data.Challenge, r.Now); err != nil {
+	if err := r.useChallenge(data.Challenge); err != nil {
 		return nil, err
 	}
 	return json.Marshal(c)

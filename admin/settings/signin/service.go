@@ -42,8 +42,7 @@ type Service struct {
 	passwords  *password.Hasher
 	throttle   throttle
 	passkeys   *webauthn.WebAuthn // nil: browsers have none for this URL
-	ceremonies *ceremonies
-	background sync.WaitGroup // work that is done after the answer
+	background sync.WaitGroup     // work that is done after the answer
 }
 
 // New makes the sign-in of a settings page on a store, which stays the caller's to close.
@@ -53,7 +52,7 @@ func New(s store.Store, c Config) *Service {
 	}
 	return &Service{
 		store: s, config: c, secure: c.PublicURL.Scheme == "https", passwords: c.Passwords,
-		throttle: newThrottle(s), passkeys: newPasskeys(c.PublicURL), ceremonies: newCeremonies(s),
+		throttle: newThrottle(s), passkeys: newPasskeys(c.PublicURL),
 	}
 }
 

@@ -51,6 +51,8 @@ type throttle struct {
 	mail   store.Limiter // by hashOf the address
 	sender store.Limiter // of mail, by user id
 	org    store.Limiter // of mail, by org id
+
+	ceremony clientLimiter
 }
 
 // hashOf represents a name as typed, of any length, whether or not there is such an
@@ -99,12 +101,20 @@ func newThrottle(s store.Coordination) throttle {
 		mail:   newLimiter(s, "mail", mailsToOne, attemptWindow),
 		sender: newLimiter(s, "mail of a sender", mailsOfSender, attemptWindow),
 		org:    newLimiter(s, "mail of an org", mailsOfOrg, attemptWindow),
+
+		ceremony: newClientLimiter(s, "passkey", ceremonyRequests, ceremonyTTL),
 	}
 }
 
 // tryClient counts an attempt of the client. rateLimited: it has had too many.
 func (r *Request) tryClient() error {
 	return r.allowed(r.s.throttle.client.take(r.HTTP.Context(), r.address(), "", r.Now))
+}
+
+// tryCeremony counts the begin or the end of a ceremony. rateLimited: the client has had
+// too many.
+func (r *Request) tryCeremony() error {
+	return r.allowed(r.s.throttle.ceremony.take(r.HTTP.Context(), r.address(), "", r.Now))
 }
 
 // tryName is tryClient for an attempt with a name, which is that of an account or of

@@ -1,12 +1,10 @@
 package signin
 
 import (
-	"context"
 	"encoding/json"
 	"math/big"
 	"net/netip"
 	"net/url"
-	"time"
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
@@ -97,52 +95,4 @@ func acceptable(public []byte) bool {
 	e, err := webauthncose.ParseRSAPublicKeyDataExponent(&k)
 	bits := new(big.Int).SetBytes(k.Modulus).BitLen()
 	return err == nil && e >= 3 && e <= 1<<17 && e%2 == 1 && bits >= 2048 && bits <= 4096
-}
-
-// A ceremony is the time between the question to an authenticator and its answer.
-const (
-	ceremonyTTL      = 5 * time.Minute
-	ceremonyRequests = 120 // by one client within ceremonyTTL: half of them begin one
-	challengePurpose = "challenge"
-)
-
-// ceremonies are kept by the browsers that began them, sealed in a cookie, so
-// starting many can't evict anybody else's. Only challenges answered successfully
-// are remembered until they expire.
-type ceremonies struct {
-	requests clientLimiter
-	sealer   sealer
-	store    store.Coordination
-}
-
-type ceremony struct {
-	Data    webauthn.SessionData
-	Session string // id of the one that adds a passkey; empty for a sign-in
-	BegunAt time.Time
-}
-
-func newCeremonies(s store.Coordination) *ceremonies {
-	return &ceremonies{requests: newClientLimiter(s, "passkey", ceremonyRequests, ceremonyTTL), sealer: sealer{s.SharedKey}, store: s}
-}
-
-// begin returns the ceremony as the browser keeps it.
-func (c *ceremonies) begin(ctx context.Context, y ceremony) (string, error) {
-	return c.sealer.seal(ctx, challengePurpose, y)
-}
-
-// open finds out whether a ceremony that a browser kept is that of a challenge, and of
-// a session.
-func (c *ceremonies) open(ctx context.Context, kept, challenge, session string, now time.Time) (webauthn.SessionData, bool) {
-	var y ceremony
-	ok := c.sealer.open(ctx, challengePurpose, kept, &y)
-	return y.Data, ok && y.Data.Challenge == challenge && y.Session == session && now.Sub(y.BegunAt) < ceremonyTTL
-}
-
-// use uses up a successfully answered challenge: it is valid once.
-func (c *ceremonies) use(ctx context.Context, challenge string, now time.Time) error {
-	first, err := c.store.UseUp(ctx, challenge, now, ceremonyTTL)
-	if err == nil && !first {
-		err = errCeremony
-	}
-	return err
 }
