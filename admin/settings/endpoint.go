@@ -315,8 +315,7 @@ func (p *endpointsPage) fill(rows []endpointRow) {
 			p.Disabled++
 		}
 		state := p.State != stateFailing && p.State != stateDisabled || p.State == row.Health.State
-		text := strings.ToLower(row.URL + " " + row.Description)
-		if state && strings.Contains(text, strings.ToLower(p.Query)) {
+		if state && containsFold(p.Query)(row.URL+" "+row.Description) {
 			p.Endpoints = append(p.Endpoints, row)
 		}
 	}

@@ -104,17 +104,16 @@ func (h *health) judge(tx store.Tx, e *store.Endpoint, recent point) (err error)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(latest, func(d store.Delivery) bool { return lastAttempt(&d) != nil && !lastAttempt(&d).Acknowledged() })
+	i := slices.IndexFunc(latest, lastAttemptFailed)
 	if i < 0 {
 		return nil
 	}
-	if failing := latest[i].ShownAt().After(h.LastAcknowledged); failing || isSuspect(recent) {
-		if !failing {
-			failing, err = h.stillFails(tx, e)
-		}
-		if failing {
-			h.State, h.LastError = stateFailing, &latest[i]
-		}
+	failing := latest[i].ShownAt().After(h.LastAcknowledged)
+	if !failing && isSuspect(recent) {
+		failing, err = h.stillFails(tx, e)
+	}
+	if failing {
+		h.State, h.LastError = stateFailing, &latest[i]
 	}
 	return err
 }
@@ -127,13 +126,14 @@ func isSuspect(p point) bool {
 // stillFails reports whether some of the latest deliveries are unsuccessful.
 func (h *health) stillFails(tx store.Tx, e *store.Endpoint) (bool, error) {
 	latest, err := tx.LatestDeliveries([]uint64{e.Number}, attemptedLists, store.Cursor{}, judgedLatest)
-	bad := 0
-	for i := range latest {
-		if a := lastAttempt(&latest[i]); a != nil && !a.Acknowledged() {
-			bad++
-		}
-	}
-	return bad >= failingLatest, err
+	latest = slices.DeleteFunc(latest, func(d store.Delivery) bool { return !lastAttemptFailed(d) })
+	return len(latest) >= failingLatest, err
+}
+
+// lastAttemptFailed reports whether the latest attempt of a delivery was unsuccessful.
+func lastAttemptFailed(d store.Delivery) bool {
+	a := lastAttempt(&d)
+	return a != nil && !a.Acknowledged()
 }
 
 // failingSince is the start of the unbroken run of hours in which every attempt failed, up

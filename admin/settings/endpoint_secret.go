@@ -164,7 +164,7 @@ func (r *request) renderVerify(p *verifyPage) error {
 func (p *verifyPage) read(now time.Time) (c diagnose.Case, err error) {
 	c = diagnose.Case{Headers: p.Headers, ReceivedAt: now}
 	if p.Then && p.Received != "" {
-		if c.ReceivedAt, err = parseSince("received", p.Received, time.UTC, now); err != nil {
+		if c.ReceivedAt, _, err = parseTime("received", p.Received, time.UTC, now); err != nil {
 			return c, store.Invalid("received", "Enter a date and time in UTC, or leave the field empty.")
 		}
 	}

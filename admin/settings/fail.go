@@ -13,15 +13,16 @@ import (
 // Fail answers an error. A person who is not signed in is redirected to the
 // sign-in page, and from there back; any other error is shown as a page.
 func (r *request) Fail(e *store.Error) {
-	switch {
-	case e.Code == store.CodeUnauthorized && r.Framed():
-		r.leadBack(e.Code.Status())
+	switch e.Code {
+	case store.CodeUnauthorized:
+		delete(r.W.Header(), "WWW-Authenticate") // it is for programs
+		if r.Framed() {
+			r.leadBack(e.Code.Status())
+		} else {
+			r.leadToSignIn()
+		}
 		return
-	case e.Code == store.CodeUnauthorized:
-		r.leadToSignIn()
-		return
-	}
-	if store.IsNotFound(e) {
+	case store.CodeNotFound:
 		r.findAround()
 	}
 	if err := r.Render(e.Code.Status(), "error", e); err != nil {
@@ -62,7 +63,6 @@ func (r *request) leadToSignIn() {
 		r.redirectToSignIn()
 		return
 	}
-	delete(r.W.Header(), "WWW-Authenticate")
 	r.ForgetSession()
 	r.noticeName = "draft-carried"
 	if err := r.SignInAgain(sealed); err != nil {
@@ -73,7 +73,6 @@ func (r *request) leadToSignIn() {
 // redirectToSignIn redirects to the sign-in page, which informs a person who had
 // a session that it has ended.
 func (r *request) redirectToSignIn() {
-	delete(r.W.Header(), "WWW-Authenticate") // it is for programs
 	var done, next string
 	if r.ForgetSession() {
 		done = "session-ended"

@@ -54,10 +54,7 @@ func (r *request) listMembers() error {
 
 // memberHas reports whether a field of a member contains a text, whatever its case.
 func memberHas(m store.Member, text string) bool {
-	text = strings.ToLower(text)
-	return slices.ContainsFunc([]string{m.UserID, m.Name, m.Email, m.Role}, func(has string) bool {
-		return strings.Contains(strings.ToLower(has), text)
-	})
+	return slices.ContainsFunc([]string{m.UserID, m.Name, m.Email, m.Role}, containsFold(text))
 }
 
 // memberPage is the data of member.html.

@@ -56,7 +56,6 @@ func (r *request) checkFrame() error {
 
 // leadBack asks a person in a frame to open the page again where the frame is.
 func (r *request) leadBack(status int) {
-	delete(r.W.Header(), "WWW-Authenticate") // it is for programs
 	r.Account, r.Org = store.Account{}, store.Org{}
 	if err := r.Render(status, "portal_over", nil); err != nil {
 		r.Fault().Err(err).Msg("the page for a frame can't be rendered")

@@ -95,18 +95,23 @@ func (r *request) readForm() error {
 // authorizes it. unauthorized: nobody is signed in; notFound: the person may see
 // no such org; forbidden: the person only sees it, and the route is for those who manage it.
 func (r *request) View(fn func(tx store.Tx) error) error {
-	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
+	return r.s.store.View(r.HTTP.Context(), r.authorized(r.findOrgs, fn))
+}
+
+// authorized is fn after the checks of a View, in which findOrg finds the org of the path.
+func (r *request) authorized(findOrg, fn func(tx store.Tx) error) func(tx store.Tx) error {
+	return func(tx store.Tx) error {
 		if err := r.identify(tx); err != nil {
 			return err
 		}
-		if err := r.findOrgs(tx); err != nil {
+		if err := findOrg(tx); err != nil {
 			return err
 		}
 		if err := r.checkViewer(); err != nil || fn == nil {
 			return err
 		}
 		return fn(tx)
-	})
+	}
 }
 
 // Change is View with a read-write transaction. The log records who did it.
@@ -128,18 +133,7 @@ func (r *request) viewAudited(fn func(tx store.Tx) error) error {
 		}
 	}
 	user, org := r.Account.UserID, r.Org.ID
-	authorized := func(tx store.Tx) error {
-		if err := r.identify(tx); err != nil {
-			return err
-		}
-		if err := r.EnterOrg(tx, org); err != nil {
-			return err
-		}
-		if err := r.checkViewer(); err != nil {
-			return err
-		}
-		return fn(tx)
-	}
+	authorized := r.authorized(func(tx store.Tx) error { return r.EnterOrg(tx, org) }, fn)
 	inOrg := cmp.Or(org, r.Session.Portal.OrgID)
 	if inOrg == "" {
 		return store.UpdateAs(r.HTTP.Context(), r.s.store, []string{user}, authorized)

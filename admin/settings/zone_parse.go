@@ -55,8 +55,8 @@ func (t timeRange) query() []string {
 
 // parse reads the bounds in a zone.
 func (t *timeRange) parse(zone *time.Location, now time.Time) (err error) {
-	if t.Since, err = parseSince("since", t.SinceText, zone, now); err == nil {
-		t.Until, err = parseUntil("until", t.UntilText, zone, now)
+	if t.Since, _, err = parseTime("since", t.SinceText, zone, now); err == nil {
+		_, t.Until, err = parseTime("until", t.UntilText, zone, now)
 	}
 	if period := periods[t.Time]; period > 0 {
 		t.Since = now.Add(-period)
@@ -82,22 +82,10 @@ var timeForms = []timeForm{
 	{"2006-01-02", wholeDay, ""},
 }
 
-// parseSince is the first moment of what a filter's text names in the reader's zone:
-// a second, a minute or a day. Empty text: the zero time. The error names the field.
-func parseSince(field, text string, zone *time.Location, now time.Time) (time.Time, error) {
-	since, _, err := parseTime(field, text, zone, now)
-	return since, err
-}
-
-// parseUntil is the moment after what a filter's text names, so that the filter
-// includes the whole second, minute or day. Empty text: the zero time.
-func parseUntil(field, text string, zone *time.Location, now time.Time) (time.Time, error) {
-	_, until, err := parseTime(field, text, zone, now)
-	return until, err
-}
-
-// parseTime is when what a text names begins, and when it has ended. A clock that is
-// set back shows a time twice; the text names both, and what is between.
+// parseTime parses the text of a filter's field in the reader's zone: a second, a minute or
+// a day. begin is its first moment and end the one after it, so that until includes all of
+// it; both are zero for an empty text. A clock that is set back shows a time twice; the text
+// names both, and what is between. The error names the field.
 func parseTime(field, text string, zone *time.Location, now time.Time) (begin, end time.Time, err error) {
 	text = strings.Join(strings.Fields(strings.ReplaceAll(text, ",", " ")), " ")
 	if text == "" {
