@@ -17,8 +17,8 @@ type keyRow struct {
 	By    person // who created it
 }
 
-// Why is why the key no longer works; empty while it does.
-func (k keyRow) Why() string {
+// Reason is why the key no longer works; empty while it does.
+func (k keyRow) Reason() string {
 	switch k.State {
 	case store.KeyRevoked:
 		return "It was revoked."

@@ -44,11 +44,11 @@ type assetList struct {
 // sheet, so that it costs no request.
 func loadAssets(b Brand) assetList {
 	found := assetList{files: map[string]asset{}, publicNames: map[string]string{}}
-	font := found.add("inter.woff2", file("inter.woff2"))
-	css := strings.ReplaceAll(string(file("settings.css")), "inter.woff2", font)
+	font := found.add("inter.woff2", readAsset("inter.woff2"))
+	css := strings.ReplaceAll(string(readAsset("settings.css")), "inter.woff2", font)
 	found.add("settings.css", []byte(css+b.css()))
-	found.add("settings.js", file("settings.js"))
-	found.add("inter-OFL.txt", file("inter-OFL.txt"))
+	found.add("settings.js", readAsset("settings.js"))
+	found.add("inter-OFL.txt", readAsset("inter-OFL.txt"))
 	if ext := logoExt(b.Logo); ext != "" {
 		name := found.add("logo"+ext, b.Logo)
 		logo := found.files[name]
@@ -58,7 +58,7 @@ func loadAssets(b Brand) assetList {
 	return found
 }
 
-func file(name string) []byte {
+func readAsset(name string) []byte {
 	body, err := assetFiles.ReadFile("assets/" + name)
 	if err != nil {
 		panic(err)
@@ -70,15 +70,15 @@ func file(name string) []byte {
 func (l assetList) add(name string, body []byte) string {
 	sum, ext := sha256.Sum256(body), path.Ext(name)
 	public := strings.TrimSuffix(name, ext) + "-" + hex.EncodeToString(sum[:6]) + ext
-	l.files[public], l.publicNames[name] = asset{contentType: assetTypes[ext], body: body, zipped: zip(body)}, public
+	l.files[public], l.publicNames[name] = asset{contentType: assetTypes[ext], body: body, zipped: compress(body)}, public
 	return public
 }
 
-// zip compresses a file; nil: it is compressed already.
-func zip(body []byte) []byte {
+// compress compresses a file; nil: it is compressed already.
+func compress(body []byte) []byte {
 	var zipped bytes.Buffer
-	w := zippers.Get().(*gzip.Writer)
-	defer zippers.Put(w)
+	w := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(w)
 	w.Reset(&zipped)
 	w.Write(body)
 	if w.Close(); zipped.Len() >= len(body)*9/10 {
@@ -87,8 +87,8 @@ func zip(body []byte) []byte {
 	return zipped.Bytes()
 }
 
-// zippers are used again: each takes a megabyte, and every page needs one.
-var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+// gzipWriters are used again: each takes a megabyte, and every page needs one.
+var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // path is the path of an asset, by its file name.
 func (l assetList) path(name string) string { return Path + "/assets/" + l.publicNames[name] }

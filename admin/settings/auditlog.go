@@ -51,7 +51,7 @@ func (r *request) showAuditLog() error {
 // entries are shown by a link on the name.
 const maxActors = 100
 
-// findActors offers the system, the org's owners and admins, and who is chosen now.
+// findActors offers the system, the org's owners and admins, and the actor of the filter.
 func (r *request) findActors(tx store.Tx, p *auditPage) error {
 	p.Actors = []person{{ID: systemActor, Name: "System"}}
 	managers, err := tx.Managers(r.Org.ID)
@@ -125,8 +125,8 @@ func (f auditFilter) query() []string {
 // Any reports whether the filter is not empty.
 func (f auditFilter) Any() bool { return withQuery("", f.query()...) != "" }
 
-// Actions are those that the filter offers: all of the program, which are more than
-// fit into a list of choices.
+// Actions are the actions that the filter suggests: all of the program's own, which are
+// too many for a list of choices.
 func (auditFilter) Actions() []string { return slices.Sorted(maps.Keys(sentences)) }
 
 // parse reads the times in the reader's zone, and finds what the target means.

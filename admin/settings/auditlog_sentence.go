@@ -7,7 +7,7 @@ import (
 	"teamdata/store"
 )
 
-// sentence says what was done: the words before and after the target.
+// sentence is an action in words: the text before and after its target.
 type sentence struct {
 	before string
 	target targetKind
@@ -27,8 +27,8 @@ const (
 	deliveryTarget
 )
 
-// sentences are those of the program's own actions. What an application appends, has
-// one of its own: its action and its target.
+// sentences are the sentences of the program's own actions. An entry that an application
+// appends is shown as its action and its target.
 var sentences = map[string]sentence{
 	"account.signInRefused":         {"refused to sign in ", userTarget, ""},
 	"account.signedIn":              {"signed in", noTarget, ""},

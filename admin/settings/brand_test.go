@@ -99,7 +99,7 @@ func TestBrandKeepsTheContrast(t *testing.T) {
 			}
 		}
 	}
-	css := string(file("settings.css"))
+	css := string(readAsset("settings.css"))
 	for _, brand := range colours {
 		all := tokens(css + Brand{Colour: brand}.css())
 		for theme, name := range []string{"light", "dark"} {

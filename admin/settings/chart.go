@@ -22,7 +22,7 @@ type chart struct {
 	Latency   bool // it shows latency
 }
 
-// bin is what a chart shows of one point.
+// bin is one point as a chart shows it.
 type bin struct {
 	Title    string // its numbers, in words
 	X, Width string // in percent
@@ -77,8 +77,8 @@ func (s timeSeries) binTime(p point) string {
 	return from.Format("15:04") + " to " + to.Format("15:04")
 }
 
-// barOf is the place of a bar in the bin i of n that fills a part of its width.
-func barOf(i, n int, part float64) (x, width string) {
+// barPosition is the place of a bar in the bin i of n that fills a part of its width.
+func barPosition(i, n int, part float64) (x, width string) {
 	each := 100 / float64(n)
 	return percent((float64(i) + (1-part)/2) * each), percent(part * each)
 }
@@ -94,7 +94,7 @@ func roundTop(most int) int {
 	}
 }
 
-// charts are those of a page with numbers.
+// charts are the charts of a page with numbers.
 func charts(sp span, s timeSeries) []chart { return []chart{attemptsChart(sp, s), latencyChart(sp, s)} }
 
 // attemptsChart draws how attempts ended, as stacked bars.
@@ -110,7 +110,7 @@ func attemptsChart(sp span, s timeSeries) chart {
 	for i, p := range s.Points {
 		c.Bins[i].Title += fmt.Sprintf(": %s acknowledged, %s failed, %s being retried",
 			formatCount(p.Acknowledged, false), formatCount(p.Failed, false), formatCount(p.Retrying, false))
-		x, width := barOf(i, len(s.Points), 0.72)
+		x, width := barPosition(i, len(s.Points), 0.72)
 		below := 0.0
 		for _, part := range []struct {
 			class string
@@ -144,7 +144,7 @@ func latencyChart(sp span, s timeSeries) chart {
 		}
 		c.Bins[i].Title += ": half " + p.P50() + ", 95 % " + p.P95()
 		low, high := 100*float64(p.latencyClass(50)+1)/float64(classes), 100*float64(p.latencyClass(95)+1)/float64(classes)
-		x, width := barOf(i, len(s.Points), 0.52)
+		x, width := barPosition(i, len(s.Points), 0.52)
 		c.Bins[i].Marks = []mark{
 			{"p95-mark", x, percent(100 - high), width, percent(max(high-low, 1))},
 			{"p50-mark", x, percent(100 - low), width, "2.4%"},

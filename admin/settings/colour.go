@@ -36,7 +36,7 @@ func contrast(a, b colour) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// mix is c with a part of another, from 0 to 1.
+// mix blends c with a part of another colour, from 0 to 1.
 func (c colour) mix(other colour, part float64) (mixed colour) {
 	for i := range c {
 		mixed[i] = uint8(math.Round(float64(c[i])*(1-part) + float64(other[i])*part))
@@ -44,9 +44,9 @@ func (c colour) mix(other colour, part float64) (mixed colour) {
 	return mixed
 }
 
-// until mixes c with another, as little as it takes for the contrast to each of some
+// mixUntil mixes c with another, as little as it takes for the contrast to each of some
 // colours to be at least least; with all of it if nothing less does.
-func (c colour) until(other colour, least float64, to ...colour) colour {
+func (c colour) mixUntil(other colour, least float64, to ...colour) colour {
 	for part := 0.0; part < 1; part += 0.01 {
 		mixed, holds := c.mix(other, part), true
 		for _, t := range to {
@@ -93,9 +93,9 @@ type palette struct{ accent, soft, primary, hover [2]colour }
 func paletteOf(c colour) (p palette) {
 	for theme, away := range []colour{light: black, dark: white} {
 		page := surfaces[theme][0]
-		p.soft[theme] = c.mix(page, 0.85).until(page, textContrast, texts[theme]...)
-		p.accent[theme] = c.until(away, textContrast, append(slices.Clone(surfaces[theme]), p.soft[theme])...)
-		p.primary[theme] = c.until(away, edgeContrast, page).until(black, textContrast, white)
+		p.soft[theme] = c.mix(page, 0.85).mixUntil(page, textContrast, texts[theme]...)
+		p.accent[theme] = c.mixUntil(away, textContrast, append(slices.Clone(surfaces[theme]), p.soft[theme])...)
+		p.primary[theme] = c.mixUntil(away, edgeContrast, page).mixUntil(black, textContrast, white)
 		p.hover[theme] = p.primary[theme].mix(black, 0.15)
 	}
 	return p

@@ -25,8 +25,8 @@ func (p deliveryPage) Done() bool { return !p.Delivery.State.Waiting() }
 // Next is the number of the next attempt.
 func (p deliveryPage) Next() int { return p.Attempts + 1 }
 
-// Got is what the last attempt got, as a sentence goes on.
-func (p deliveryPage) Got() string {
+// Result is what the last attempt got, as a sentence goes on.
+func (p deliveryPage) Result() string {
 	switch a := p.Last; {
 	case a.Status == 0:
 		return "got no answer: " + a.Reason
@@ -41,8 +41,8 @@ type attemptShown struct {
 	Number int
 }
 
-// Says is what became of it, beside its status.
-func (a attemptShown) Says() string { return saidBy(&a.Attempt) }
+// Summary is what became of it, beside its status.
+func (a attemptShown) Summary() string { return attemptSummary(&a.Attempt) }
 
 func (r *request) showDelivery() error {
 	var p deliveryPage
@@ -80,7 +80,7 @@ func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
 	}
 	p.Payload = r.payload(event.Body)
 	if p.Manages {
-		if p.Curl, err = r.curlOf(p.deliveryRow, event.Body); err != nil {
+		if p.Curl, err = r.deliveryCurl(p.deliveryRow, event.Body); err != nil {
 			return err
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"teamdata/internal/signature"
 )
 
-// curlOf is a command that sends a delivery as an attempt would now, byte for byte. It
+// deliveryCurl is a command that sends a delivery as an attempt would now, byte for byte. It
 // has the signature and no secret. The body goes through a pipe: it may be longer than
 // an argument can be.
-func (r *request) curlOf(d deliveryRow, body []byte) (string, error) {
+func (r *request) deliveryCurl(d deliveryRow, body []byte) (string, error) {
 	var secrets []signature.Secret
 	for _, text := range d.Endpoint.Secrets(r.Now) {
 		secret, err := signature.ParseSecret(text)

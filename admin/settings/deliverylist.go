@@ -57,12 +57,12 @@ func (d deliveryRow) Replayable() bool {
 	return d.State == store.StateFailed || d.State == store.StateRetrying
 }
 
-// Says is what became of the last attempt, beside its status.
-func (d deliveryRow) Says() string { return saidBy(d.Last) }
+// Summary is what became of the last attempt, beside its status.
+func (d deliveryRow) Summary() string { return attemptSummary(d.Last) }
 
-// saidBy is how long an attempt took that was acknowledged, or what is known of why it
-// was not.
-func saidBy(a *store.Attempt) string {
+// attemptSummary is how long an acknowledged attempt took, or else why it failed, as far as that
+// is known.
+func attemptSummary(a *store.Attempt) string {
 	switch {
 	case a.Acknowledged():
 		return formatDuration(a.Took())
@@ -100,8 +100,8 @@ func askedDeliveries(query url.Values) url.Values {
 	return asked
 }
 
-// deliveryFilter parses what was asked for, in the reader's zone. A bound as RFC 3339 has
-// it is exact.
+// deliveryFilter parses the requested filter, in the reader's zone. A bound in the form of
+// RFC 3339 is exact.
 func (r *request) deliveryFilter(asked url.Values) (store.DeliveryFilter, error) {
 	span, exact := timeRangeOf(asked), url.Values{}
 	for name, text := range map[string]*string{"since": &span.SinceText, "until": &span.UntilText} {
@@ -160,7 +160,7 @@ func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
 	return p.count(tx)
 }
 
-// typeChoices are the event types to choose from, with the one that was asked for.
+// typeChoices are the event types to choose from, including the requested one.
 func typeChoices(tx store.Tx, asked string) ([]eventChoice, error) {
 	types, err := eventChoices(tx, []string{asked})
 	if asked != "" && !slices.ContainsFunc(types, func(c eventChoice) bool { return c.Chosen }) {
@@ -178,7 +178,7 @@ func deliveryRecords[Row any](tx store.Tx, w *store.DeliveryWalk, path string, f
 	}
 }
 
-// count counts what waits and what failed of what the filter selects in other states.
+// count counts the waiting and the failed deliveries that match the rest of the filter.
 func (p *deliveriesPage) count(tx store.Tx) error {
 	counts := map[string]string{}
 	for _, state := range []string{"waiting", "failed"} {
@@ -206,7 +206,7 @@ func (p *deliveriesPage) addStates(counts map[string]string) {
 	}
 }
 
-// countDeliveries counts deliveries up to maxCounted. If those that are read first don't
+// countDeliveries counts deliveries up to maxCounted. If the first ones that it reads don't
 // suffice, it reads three times as many more, and no further.
 func countDeliveries(tx store.Tx, w *store.DeliveryWalk) (n int, more bool, err error) {
 	from := store.Cursor{}
@@ -231,7 +231,7 @@ func countDeliveries(tx store.Tx, w *store.DeliveryWalk) (n int, more bool, err 
 	return n, true, nil
 }
 
-// pairs is what was asked for as withQuery takes it, with some changed: names and
+// pairs is the requested filter as withQuery takes it, with some fields changed: names and
 // values in turn.
 func (p *deliveriesPage) pairs(changed ...string) (pairs []string) {
 	for name := range p.Asked {
@@ -250,10 +250,10 @@ func (p *deliveriesPage) with(changed ...string) string {
 // Filtered reports whether anything is asked for but the endpoint.
 func (p *deliveriesPage) Filtered() bool { return p.with() != p.Path }
 
-// Field is a field of the filter as it was asked for.
+// Field is a field of the requested filter.
 func (p *deliveriesPage) Field(name string) string { return p.Asked.Get(name) }
 
-// Statuses are the statuses to choose from, with the one that was asked for.
+// Statuses are the statuses to choose from, including the requested one.
 func (p *deliveriesPage) Statuses() [][2]string {
 	statuses := [][2]string{{"2xx", "2xx"}, {"3xx", "3xx"}, {"4xx", "4xx"}, {"5xx", "5xx"}, {"none", "No answer"}}
 	asked := p.Asked.Get("status")

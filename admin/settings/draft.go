@@ -74,14 +74,14 @@ func (r *request) sealDraft() string {
 	return sealed
 }
 
-// openDraft opens the draft that the form of a sign-in carries; false: there is none,
-// or it was made more than draftTTL ago. Known: r.Now.
+// openDraft opens the draft that the form of a sign-in carries; false: it carries none,
+// or one that was made more than draftTTL ago. Known: r.Now.
 func (r *request) openDraft() (d draft, ok bool) {
 	ok = r.Open(draftPurpose, r.Field("draft"), &d)
 	return d, ok && draftForms[d.Pattern] != nil && r.Now.Sub(d.At) < draftTTL
 }
 
-// Draft is the draft that the form of a sign-in carries, sealed; empty: there is none that
+// Draft is the draft that the form of a sign-in carries, sealed; empty: it carries none that
 // can be opened.
 func (r *request) Draft() string {
 	if _, ok := r.openDraft(); ok {
@@ -124,7 +124,7 @@ func (r *request) restoreVerify() error { return r.renderVerify(r.verifyOfForm()
 // restoreInstructions keeps the version that the text was made from: when it is saved,
 // a change by somebody else in the meantime is noticed as ever.
 func (r *request) restoreInstructions() error {
-	p := instructionsPage{Text: lines(r.Field("instructions")), Version: r.Field("version")}
+	p := instructionsPage{Text: normalizeLines(r.Field("instructions")), Version: r.Field("version")}
 	return r.Show(http.StatusOK, "instructions", &p, func(tx store.Tx) (err error) {
 		p.Now, err = tx.Instructions(r.Org.ID)
 		return err

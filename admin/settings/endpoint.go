@@ -304,7 +304,7 @@ func (r *request) listEndpoints() error {
 	})
 }
 
-// fill counts the endpoints and keeps those that the filter shows.
+// fill counts the endpoints, and keeps the ones that match the filter.
 func (p *endpointsPage) fill(rows []endpointRow) {
 	p.All = len(rows)
 	for _, row := range rows {

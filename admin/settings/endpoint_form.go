@@ -27,7 +27,7 @@ type endpointForm struct {
 // has the same URL.
 func (f *endpointForm) AsksAgain() bool { return f.Again || f.Err != nil && f.Err.Field == sameURL }
 
-// sameURL is the field that allows an endpoint the URL of another one.
+// sameURL is the field that confirms that two endpoints have the same URL.
 const sameURL = "same-url"
 
 // checkSameURL rejects the URL of another endpoint, unless the form confirms it.
@@ -169,7 +169,8 @@ func (r *request) showEndpointForm(status int, f *endpointForm) error {
 	})
 }
 
-// findSettings fills in the endpoint of the path, and keeps what was entered.
+// findSettings fills in the endpoint of the path, except for the fields of a form that was
+// sent.
 func (r *request) findSettings(tx store.Tx, f *endpointForm) error {
 	e, err := r.endpoint(tx)
 	if err != nil {

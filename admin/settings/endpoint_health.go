@@ -45,10 +45,10 @@ func (h health) ManyWaiting() bool { return h.Waiting.Total() >= manyWaiting }
 // Success formats the share of the attempts that were acknowledged.
 func (h health) Success() string { return formatShare(h.Acknowledged, h.Total()) }
 
-// Last is the last attempt of the last error; nil: there is none.
+// Last is the last attempt of the last error; nil without an error.
 func (h health) Last() *store.Attempt { return lastAttempt(h.LastError) }
 
-// lastAttempt is the latest attempt of a delivery; nil: there is none.
+// lastAttempt is the latest attempt of a delivery; nil before the first.
 func lastAttempt(d *store.Delivery) *store.Attempt {
 	if d == nil || len(d.History) == 0 {
 		return nil
@@ -56,9 +56,9 @@ func lastAttempt(d *store.Delivery) *store.Attempt {
 	return &d.History[len(d.History)-1]
 }
 
-// whyShort says in a few words why an attempt failed: its status and what the answer
+// failureText says in a few words why an attempt failed: its status and what the answer
 // says, or the reason.
-func whyShort(a *store.Attempt) string {
+func failureText(a *store.Attempt) string {
 	switch said := a.AnswerLine(); {
 	case a.Status == 0:
 		return upperFirst(a.Reason)
@@ -82,8 +82,9 @@ func upperFirst(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// unsuccessfulLists have what was attempted and not acknowledged, and attemptedLists all
-// that was attempted: what waits for its first attempt says nothing about the endpoint.
+// unsuccessfulLists hold the deliveries that were attempted and not acknowledged, and
+// attemptedLists all that were attempted: a delivery that waits for its first attempt
+// doesn't tell anything about the endpoint.
 var (
 	unsuccessfulLists = []store.DeliveryList{store.ListAttempted, store.ListFailed}
 	attemptedLists    = append(unsuccessfulLists, store.ListAcknowledged)
@@ -157,8 +158,8 @@ type endpointRow struct {
 	Hours  timeSeries // the last 24
 }
 
-// Why says in a few words why an endpoint is in trouble; empty: it is not.
-func (e endpointRow) Why() string {
+// Reason is in a few words why an endpoint is in trouble; empty: it is not.
+func (e endpointRow) Reason() string {
 	switch h := e.Health; {
 	case e.Disabled() && e.DisabledReason != "":
 		return "after " + e.DisabledReason
@@ -167,7 +168,7 @@ func (e endpointRow) Why() string {
 	case e.Disabled():
 		return "by System"
 	case h.State == stateFailing:
-		return whyShort(h.Last())
+		return failureText(h.Last())
 	case h.ManyWaiting():
 		return formatWaiting(h.Waiting) + " deliveries are waiting"
 	}

@@ -108,8 +108,8 @@ type verifyPage struct {
 
 func (r *request) showVerify() error { return r.renderVerify(&verifyPage{}) }
 
-// verifyRequest checks what was pasted, and notes the first time that a request which
-// the endpoint got is in order.
+// verifyRequest checks the pasted request, and records the first time that a request to the
+// endpoint verifies.
 func (r *request) verifyRequest() error {
 	p := r.verifyOfForm()
 	p.Report = &diagnose.Report{}
@@ -123,7 +123,7 @@ func (r *request) verifyOfForm() *verifyPage {
 	return p
 }
 
-func (r *request) noteVerified(p *verifyPage) error {
+func (r *request) recordVerified(p *verifyPage) error {
 	if !p.Report.Verifies || !p.Known || !p.VerifiedAt.IsZero() {
 		return nil
 	}
@@ -153,7 +153,7 @@ func (r *request) renderVerify(p *verifyPage) error {
 	}
 	if p.Report != nil {
 		*p.Report = c.Diagnose()
-		if err := r.noteVerified(p); err != nil {
+		if err := r.recordVerified(p); err != nil {
 			return err
 		}
 	}
@@ -178,8 +178,8 @@ func (p *verifyPage) read(now time.Time) (c diagnose.Case, err error) {
 	return c, nil
 }
 
-// signers are the endpoint's secrets, and those of the org's other endpoints, which
-// may be mistaken for them.
+// signers are the endpoint's secrets, and the secrets of the org's other endpoints, which
+// may be used by mistake.
 func (r *request) signers(tx store.Tx, e store.Endpoint, at time.Time) ([]diagnose.Signer, error) {
 	signers := []diagnose.Signer{{Name: "the endpoint's secret", Secret: e.Secret, Valid: true}}
 	if e.OldSecret != "" {

@@ -5,8 +5,8 @@ import (
 	"teamdata/store"
 )
 
-// setupPage is the data of endpoint_setup.html: what is left to do at the receiver of an
-// endpoint, from its secret to the first test.
+// setupPage is the data of endpoint_setup.html: the steps at the receiver of a new endpoint,
+// from its secret to the first test.
 type setupPage struct {
 	store.Endpoint
 	endpointWarnings

@@ -31,7 +31,7 @@ type stateCount struct {
 // Others is how many there are beside the first.
 func (c stateCount) Others() int { return c.Count - 1 }
 
-// States counts the deliveries by state, those that failed first.
+// States counts the deliveries by state, failed ones first.
 func (e eventRow) States() (counts []stateCount) {
 	for _, d := range e.Deliveries {
 		i := slices.IndexFunc(counts, func(c stateCount) bool { return c.First.State == d.State })

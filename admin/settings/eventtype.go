@@ -82,7 +82,7 @@ func (r *request) showEventType() error {
 
 var errNoEventType = store.Errorf(store.CodeNotFound, "There is no such event type.").Advise("The event catalogue has all that there are.")
 
-// indented is JSON for people to read; empty: there is none.
+// indented is JSON for people to read. Other text stays as it is.
 func indented(text []byte) []byte {
 	var b bytes.Buffer
 	if len(text) == 0 || json.Indent(&b, text, "", "  ") != nil {

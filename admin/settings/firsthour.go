@@ -63,7 +63,7 @@ func (r *request) hideFirstHour() error {
 	return r.Redirect(r.path())
 }
 
-// watchFirstHour answers with the steps, as they are now.
+// watchFirstHour answers with the current state of the steps.
 func (r *request) watchFirstHour() error {
 	var f *firstHour
 	err := r.View(func(tx store.Tx) error {

@@ -37,7 +37,7 @@ var templateFuncs = template.FuncMap{
 	"count":    func(n int) string { return formatCount(n, false) },
 	"share":    formatShare,
 	"spans":    func() []span { return spans },
-	"why":      whyShort,
+	"why":      failureText,
 	"status":   statusText,
 	"waiting":  formatWaiting,
 }
@@ -82,7 +82,7 @@ func formatCount(n int, more bool) string {
 // formatWaiting formats how many deliveries wait, held ones included.
 func formatWaiting(w store.Waiting) string { return formatCount(w.Total(), w.Capped) }
 
-// formatShare formats n of all in percent; a dash, if there are none.
+// formatShare formats n of all in percent; a dash if all is 0.
 func formatShare(n, all int) string {
 	if all == 0 {
 		return "–"
@@ -223,7 +223,7 @@ var (
 // browserName returns the common name of a session's browser. It is only a hint:
 // browsers may send anything.
 func browserName(userAgent string) string {
-	browser, system := named(browserNames, userAgent), named(systemNames, userAgent)
+	browser, system := nameFor(browserNames, userAgent), nameFor(systemNames, userAgent)
 	switch {
 	case browser == "" && system == "":
 		return "A browser"
@@ -235,7 +235,7 @@ func browserName(userAgent string) string {
 	return browser + " on " + system
 }
 
-func named(names [][2]string, text string) string {
+func nameFor(names [][2]string, text string) string {
 	for _, n := range names {
 		if strings.Contains(text, n[0]) {
 			return n[1]

@@ -34,10 +34,10 @@ func (r *request) renderInstructions(page string) error {
 // saveInstructions sets the instructions of the form if they differ from the current
 // ones and nobody has changed those since the form was made.
 func (r *request) saveInstructions() error {
-	p := instructionsPage{Text: lines(r.Field("instructions")), Version: r.Field("version")}
+	p := instructionsPage{Text: normalizeLines(r.Field("instructions")), Version: r.Field("version")}
 	same := false
 	err := r.changeInstructions(&p, func() bool {
-		same = p.Text == lines(p.Now.Text)
+		same = p.Text == normalizeLines(p.Now.Text)
 		return !same && p.Text != ""
 	})
 	switch {
@@ -63,11 +63,11 @@ func (r *request) renderConflict(page string, p instructionsPage) error {
 	return r.Render(store.CodePreconditionFailed.Status(), page, p)
 }
 
-// lines is a text with Unix line endings and without NUL. Browsers change both, so a
+// normalizeLines is a text with Unix line endings and without NUL. Browsers change both, so a
 // text that differs in nothing else was not changed.
-func lines(text string) string { return sameLines.Replace(text) }
+func normalizeLines(text string) string { return lineNormalizer.Replace(text) }
 
-var sameLines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")
+var lineNormalizer = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")
 
 func (r *request) clearInstructions() error {
 	p := instructionsPage{Version: r.Field("version")}

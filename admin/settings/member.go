@@ -71,7 +71,7 @@ func (r *request) inviteAgain() error { return r.InviteAgain(r.renderMember) }
 
 func (r *request) showMember() error { return r.renderMember(http.StatusOK, nil) }
 
-// renderMember shows the member of the path, with what is wrong.
+// renderMember shows the member of the path, with an error or nil.
 func (r *request) renderMember(status int, e *store.Error) error {
 	p := memberPage{Err: e, Mail: r.s.config.Mailed != nil}
 	return r.Show(status, "member", &p, func(tx store.Tx) error { return r.findMember(tx, &p) })

@@ -73,7 +73,7 @@ func (p *overviewPage) findEndpoints(r *request, tx store.Tx) error {
 		w := row.Health.Waiting
 		p.Waiting.Due, p.Waiting.Later, p.Waiting.Held = p.Waiting.Due+w.Due, p.Waiting.Later+w.Later, p.Waiting.Held+w.Held
 		p.Waiting.Capped = p.Waiting.Capped || w.Capped
-		if row.Why() != "" {
+		if row.Reason() != "" {
 			p.Attention = append(p.Attention, row)
 		}
 	}

@@ -113,17 +113,17 @@ func (r *request) Render(status int, name string, page any) error {
 	}
 	const before = `<a class="skip"`
 	body := bytes.Replace(whole.Bytes(), []byte(before), append(sprite(whole.Bytes()), before...), 1)
-	r.sendHTML(status, showTimes(r.usable(body), r.zone(), r.clock()))
+	r.sendHTML(status, showTimes(r.adaptToRole(body), r.zone(), r.clock()))
 	return nil
 }
 
-// sendHTML compresses a page where its length can tell nobody anything: without a
-// query it holds no text that another site could have chosen, and an answer to a
-// form may hold a secret beside what was typed.
+// sendHTML compresses a page only where its length can't give anything away: a page with a
+// query may hold text that another site has chosen, and an answer to a form may hold a
+// secret beside the text that was typed.
 func (r *request) sendHTML(status int, body []byte) {
 	r.W.Header().Add("Vary", "Accept-Encoding")
 	if r.HTTP.Method == http.MethodGet && r.HTTP.URL.RawQuery == "" && takesGzip(r.HTTP.Header) {
-		if zipped := zip(body); zipped != nil {
+		if zipped := compress(body); zipped != nil {
 			r.W.Header().Set("Content-Encoding", "gzip")
 			body = zipped
 		}
@@ -193,7 +193,7 @@ func (r *request) send(status int, page, part string, data any) error {
 	if err := pages()[page].ExecuteTemplate(&body, part, data); err != nil {
 		return err
 	}
-	r.sendHTML(status, showTimes(r.usable(append(sprite(body.Bytes()), body.Bytes()...)), r.zone(), r.clock()))
+	r.sendHTML(status, showTimes(r.adaptToRole(append(sprite(body.Bytes()), body.Bytes()...)), r.zone(), r.clock()))
 	return nil
 }
 
@@ -232,7 +232,7 @@ func (r *request) section() string {
 	return name
 }
 
-// sections are those of pages that have another name.
+// sections are the sections of pages whose paths begin with another name.
 var sections = map[string]string{
 	"": "overview", "new-endpoint": "endpoints", "deliveries": "endpoints", "replay": "endpoints", "replays": "endpoints", "new-key": "keys", "new-member": "members",
 	"event-types": "events", "first-hour": "overview",

@@ -16,9 +16,9 @@ type person struct {
 	Path  string // of a page about it; may be empty
 }
 
-// person finds out who has an id: a member of the org, somebody who was one and has
-// an account, an API key of the org or the operator. Anybody else keeps the id as name.
-// It looks up each id once for a request.
+// person finds the person or program with an id: a member of the org, a former member with
+// an account, an API key of the org, or the operator. Any other id is its own name. Each
+// id is looked up once in a request.
 func (r *request) person(tx store.Tx, id string) (person, error) {
 	if known, ok := r.people[id]; ok {
 		return known, nil
@@ -71,9 +71,9 @@ func (r *request) keyAsPerson(tx store.Tx, id string) (person, error) {
 	return person{ID: id, Name: "API key " + cmp.Or(k.Name, id), Path: r.path("keys", id)}, err
 }
 
-// memberBy finds a member by the id of the membership, whose time is about that of the
-// position in the list: the id is there, or among the next few. notFound: it was
-// removed, or has an id of another form.
+// memberBy finds a member by the id of the membership. Its time is close to the member's
+// position in the list, so the member is there or among the next few. notFound: the member
+// was removed, or the id has another form.
 func (r *request) memberBy(tx store.Tx, id string) (store.Member, error) {
 	ms, ok := store.IDTime(id)
 	if !ok || ms < 2 {

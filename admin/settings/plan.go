@@ -22,9 +22,9 @@ var featureMeanings = []struct {
 	{store.FeatureAuditLog, "Programs with an API key can read the audit log."},
 }
 
-// lacks say on the pages of a section what the org does without, unless its subscription
+// missingFeatures say on the pages of a section what the org does without, unless its subscription
 // includes the feature. The overview says it in its own way.
-var lacks = []struct {
+var missingFeatures = []struct {
 	feature  store.Feature
 	sections []string
 	text     string
@@ -34,9 +34,9 @@ var lacks = []struct {
 	{store.FeatureAuditLog, []string{"audit-log"}, "The org’s subscription does not include the audit log in the API: all of it is on this page, and programs can’t read it."},
 }
 
-// Lack is what the org does without on the pages of the section; empty: nothing.
-func (l layout) Lack() string {
-	for _, lack := range lacks {
+// MissingFeature is what the org does without on the pages of the section; empty: nothing.
+func (l layout) MissingFeature() string {
+	for _, lack := range missingFeatures {
 		if l.Side != nil && slices.Contains(lack.sections, l.Section) && !l.Side.Features.Has(lack.feature) {
 			return lack.text
 		}

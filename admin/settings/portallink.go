@@ -11,8 +11,8 @@ import (
 	"teamdata/store"
 )
 
-// originForm is that of Config.FrameAncestors: nothing that has a meaning of its own in a
-// Content-Security-Policy.
+// originForm is the form of an origin in Config.FrameAncestors: it has no character with a
+// meaning of its own in a Content-Security-Policy.
 var originForm = regexp.MustCompile(`^https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`)
 
 // CheckAncestor checks an origin that may show the page in a frame: one over HTTPS, or
@@ -33,8 +33,8 @@ func (r *request) inPortal() bool {
 	return slices.Contains(portalPages, path) || path == "/orgs/:org" || strings.HasPrefix(path, "/orgs/:org/")
 }
 
-// changesMembers reports whether the route changes who the org's members are. That would
-// outlast a portal session, and give people accounts that it has none of.
+// changesMembers reports whether the route changes the org's members. That would outlast a
+// portal session, and give people accounts, which its own person doesn't have.
 func (r *request) changesMembers() bool {
 	path := strings.TrimPrefix(r.Pattern, Path)
 	return path == "/orgs/:org/new-member" || strings.HasPrefix(path, "/orgs/:org/members/:member/")
@@ -46,7 +46,7 @@ var (
 	errPortal = store.Errorf(store.CodeForbidden, "You came here from another application, and have no account on this server.").Advise("Sign out to sign in to one.")
 )
 
-// checkFrame refuses what is not part of a portal in a frame.
+// checkFrame refuses, in a frame, all pages but the ones of a portal.
 func (r *request) checkFrame() error {
 	if r.Framed() && !r.inPortal() {
 		return signin.ErrFrame

@@ -11,7 +11,7 @@ import (
 // maxPreviewed is how many deliveries a preview counts.
 const maxPreviewed = 10_000
 
-// replayPage asks whether to replay the deliveries of a filter, or those that were ticked.
+// replayPage asks whether to replay the deliveries of a filter, or the ticked ones.
 type replayPage struct {
 	Err       *store.Error // nil: nothing is wrong
 	Filter    store.DeliveryFilter
@@ -24,7 +24,7 @@ type replayPage struct {
 	Back      string
 }
 
-// Unsuccessful reports whether those that wait for a retry are taken too.
+// Unsuccessful reports whether the filter includes deliveries that wait for a retry.
 func (p *replayPage) Unsuccessful() bool { return p.Filter.State == "unsuccessful" }
 
 // Fields are the names and values of the filter's fields, which the form sends.
@@ -37,8 +37,8 @@ func (r *request) showReplay() error {
 	return r.renderReplay(r.HTTP.URL.Query(), nil)
 }
 
-// askedReplay is the job that a query or a form asks for: that of its ticked ids, or of
-// its filter.
+// askedReplay is the job that a query or a form asks for: of the ticked deliveries, or else
+// of its filter.
 func (r *request) askedReplay(from url.Values) (store.ReplayJob, error) {
 	j := store.ReplayJob{OrgID: r.Org.ID}
 	if ids := from["id"]; len(ids) > 0 && from.Get("all") == "" {

@@ -64,8 +64,8 @@ func (r *request) checkRoute() error {
 }
 
 // checkOrigin refuses what another site made the browser send. A browser without
-// Sec-Fetch-Site names the site, and that of the public URL is ours, whatever the Host
-// header says: a proxy may leave out its port.
+// Sec-Fetch-Site names the site. The public URL's is ours, whatever the Host header says: a
+// proxy may leave out its port.
 func (r *request) checkOrigin() error {
 	if h := r.HTTP.Header; h.Get("Sec-Fetch-Site") == "" && h.Get("Origin") == r.s.config.PublicURL {
 		return nil

@@ -8,7 +8,7 @@ type route struct {
 	access access
 }
 
-// access is who may use a route: its pages of an org, or what its form does there.
+// access says who may use a route.
 type access int
 
 const (

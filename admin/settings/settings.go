@@ -3,11 +3,11 @@
 //
 // A request passes through one function, serve: the checks of request.go, then the
 // handler of its route (routes.go). A handler does its work in one transaction,
-// through View or Change, which first check who asks and that this person manages
+// through View or Change, which first check the session and that the person manages
 // the org of the path: a session that has ended, or a role that was lost, counts
 // from the next click on. Then it renders a page (page.go) or, after a change, leads
-// to one. fail.go decides what people see of an error. Who asks, and how people sign in,
-// is package signin; what a handler of it needs of the page is signin.Page.
+// to one. fail.go decides how an error is shown. Package signin finds out who is signed in,
+// and has the handlers of sign-ins and invitations, which see the page as a signin.Page.
 //
 // The pages of a noun are in the file that store has for it too; the templates have
 // the same names. A new page is a line in routes.go, a handler in the file of its
@@ -47,7 +47,7 @@ type Config struct {
 	// "--cacert FILE "; empty: it does so by itself.
 	CurlOptions string
 	// EndpointCA is the file of the CA that endpoints with an address instead of a name
-	// most likely have their certificates from; empty: there is none.
+	// most likely have their certificates from; may be empty.
 	EndpointCA string
 
 	// WarnOfURL returns why nothing would be delivered to an endpoint's URL, if
@@ -69,8 +69,8 @@ type Config struct {
 	// mail is not offered.
 	Mailed func()
 	// FrameAncestors are the origins of sites that may show portal sessions in a frame,
-	// such as https://app.example, or self, as CheckAncestor allows them; none: nobody may. The public URL has to
-	// be HTTPS.
+	// such as https://app.example, or self, as CheckAncestor allows them. Without any, no site
+	// may. The public URL has to be HTTPS.
 	FrameAncestors []string
 	// Passwords hashes passwords; nil: at the best cost.
 	Passwords *password.Hasher

@@ -75,8 +75,8 @@ func formatSome(n int, more bool) string {
 	return formatCount(n, more)
 }
 
-// countTrouble counts the org's endpoints that are disabled, or of which deliveries
-// failed for good in the last 24 hours.
+// countTrouble counts the org's endpoints that are disabled or had deliveries that failed
+// for good in the last 24 hours.
 func (r *request) countTrouble(tx store.Tx) (n int, err error) {
 	endpoints, err := tx.Endpoints(r.Org.ID)
 	if err != nil || len(endpoints) == 0 {
@@ -102,8 +102,8 @@ func (s section) Path(orgID string) string {
 	return orgPath(orgID, s.Name)
 }
 
-// Said is what precedes the count for those who hear the page.
-func (s section) Said() string {
+// CountLabel is the text before the count for people who listen to the page.
+func (s section) CountLabel() string {
 	if s.Bad {
 		return "needing attention: "
 	}

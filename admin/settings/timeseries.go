@@ -88,8 +88,8 @@ type timeSeries struct {
 	zone   *time.Location
 }
 
-// newTimeSeries covers the last n steps, of which the last is still running. Days and
-// parts of them begin at midnight of the zone, as far as that is at a full hour.
+// newTimeSeries covers the last n steps, including the current one. Days and parts of days
+// begin at midnight of the zone, as far as that is at a full hour.
 func newTimeSeries(now time.Time, step time.Duration, n int, zone *time.Location) timeSeries {
 	s := timeSeries{step: step, zone: zone}
 	_, seconds := now.In(zone).Zone()

@@ -26,7 +26,7 @@ var errViewer = store.Errorf(store.CodeForbidden, "Your role is viewer: you see 
 	Advise("An owner or admin of the org can do this, or give you another role.")
 
 // checkViewer refuses what a person who doesn't manage the org of the path may not do
-// there, and what nobody does in a portal.
+// there, and a change of members in a portal.
 func (r *request) checkViewer() error {
 	if r.Session.Portal.Is() && r.Member.Manages() && r.changesMembers() {
 		return errPortalMembers
@@ -37,12 +37,12 @@ func (r *request) checkViewer() error {
 	return errViewer
 }
 
-// viewing reports whether the page is one of an org that the person only sees.
-func (r *request) viewing() bool { return r.Org.ID != "" && !r.Member.Manages() }
+// isViewer reports whether the page is in an org whose settings the person only sees.
+func (r *request) isViewer() bool { return r.Org.ID != "" && !r.Member.Manages() }
 
-// usable is a rendered page without what the person can't use there.
-func (r *request) usable(page []byte) []byte {
-	if r.viewing() {
+// adaptToRole is a rendered page without what the person can't use there.
+func (r *request) adaptToRole(page []byte) []byte {
+	if r.isViewer() {
 		return withoutForms(page)
 	}
 	return page
@@ -89,7 +89,7 @@ func inOrg(address string) bool {
 	return strings.HasPrefix(html.UnescapeString(address), Path+"/orgs/")
 }
 
-// leadsToViewable reports whether an address in a page is that of a viewable page.
+// leadsToViewable reports whether an address in a page leads to a viewable page.
 func leadsToViewable(address string) bool {
 	path, _, _ := strings.Cut(strings.TrimPrefix(html.UnescapeString(address), Path), "?")
 	path, _, _ = strings.Cut(path, "#")

@@ -22,7 +22,7 @@ var zones sync.Map
 // zone is the reader's time zone; UTC while it is not known.
 func (r *request) zone() *time.Location { return zoneNamed(r.CookieNamed(zoneCookie)) }
 
-// zoneNamed is a zone by its IANA name, such as Europe/Berlin; UTC if there is none.
+// zoneNamed is a zone by its IANA name, such as Europe/Berlin; UTC if there is no such zone.
 func zoneNamed(name string) *time.Location {
 	if known, ok := zones.Load(name); ok {
 		return known.(*time.Location)

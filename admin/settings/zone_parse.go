@@ -28,8 +28,8 @@ type timeRange struct {
 	UntilText string
 
 	// After parse.
-	Since time.Time // from when on; zero: no bound
-	Until time.Time // before when; zero: no bound
+	Since time.Time // the first moment in the range; zero: no bound
+	Until time.Time // the first moment after it; zero: no bound
 }
 
 // timeRangeOf is the range of a query, before parse. Bounds count unless a period is
@@ -119,27 +119,27 @@ func errNoTime(field string) error {
 	return store.Invalid(field, "must be a time such as 14:30:11, 24 Nov 14:30 or 2030-12-31 18:30, not before 1970")
 }
 
-// complete is when a time on the wall begins and has ended, with what it lacks taken
-// from the present.
+// complete returns the first moment of a time on the wall and the one after its last. The
+// day or year that it lacks is taken from the present.
 func (f timeForm) complete(wall time.Time, zone *time.Location, now time.Time) (begin, end time.Time) {
 	now = now.In(zone)
 	switch f.lacks {
 	case "day":
 		wall = wall.AddDate(now.Year()-wall.Year(), int(now.Month()-wall.Month()), now.Day()-wall.Day())
 	case "year":
-		wall = lastSuch(wall, now)
+		wall = latestMatchingDay(wall, now)
 	}
-	begin, end = onWall(wall, zone)
+	begin, end = wallTimes(wall, zone)
 	if f.unit == wholeDay {
-		end, _ = onWall(wall.AddDate(0, 0, 1), zone)
+		end, _ = wallTimes(wall.AddDate(0, 0, 1), zone)
 		return begin, end
 	}
 	return begin, end.Add(f.unit)
 }
 
-// lastSuch is the last such day that is no more than a day ahead; 29 February is not
+// latestMatchingDay is the last such day that is no more than a day ahead; 29 February is not
 // in every year.
-func lastSuch(wall, now time.Time) time.Time {
+func latestMatchingDay(wall, now time.Time) time.Time {
 	tomorrow := time.Date(now.Year(), now.Month(), now.Day()+2, 0, 0, 0, 0, time.UTC)
 	for year := now.Year() + 1; ; year-- {
 		t := wall.AddDate(year-wall.Year(), 0, 0)
@@ -149,9 +149,9 @@ func lastSuch(wall, now time.Time) time.Time {
 	}
 }
 
-// onWall are the first and the last moment at which clocks of a zone show a time;
+// wallTimes are the first and the last moment at which clocks of a zone show a time;
 // where they skip it, the moment that they would have shown it.
-func onWall(wall time.Time, zone *time.Location) (first, last time.Time) {
+func wallTimes(wall time.Time, zone *time.Location) (first, last time.Time) {
 	first = time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
 	last = first
 	for _, beside := range []time.Duration{-wholeDay, wholeDay} {

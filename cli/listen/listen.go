@@ -1,5 +1,5 @@
 // Package listen is the command of that name: a webhook receiver for developers.
-// listen.go has its flags, run.go its lifecycle, tls.go its certificate, say.go
+// listen.go has its flags, run.go its lifecycle, tls.go its certificate, introduce.go
 // what it prints about itself. The receiver itself, which verifies and prints, is
 // delivery/receiver.
 package listen

@@ -19,24 +19,24 @@ import (
 
 // listening is a running listen.
 type listening struct {
-	settings  settings
-	secrets   receiver.Secrets
-	forward   *receiver.Forward // nil: none
-	handler   *receiver.Receiver
-	listener  net.Listener
-	tls       *tls.Config // nil: plain HTTP
-	caFile    string      // "": it has no CA
-	out, said io.Writer   // for events; for all else
+	settings   settings
+	secrets    receiver.Secrets
+	forward    *receiver.Forward // nil: none
+	handler    *receiver.Receiver
+	listener   net.Listener
+	tls        *tls.Config // nil: plain HTTP
+	caFile     string      // "": it has no CA
+	out, notes io.Writer   // for events; for all else
 
-	came   atomic.Int64  // the verified events
-	enough chan struct{} // is closed once Count of them were answered
+	verified atomic.Int64  // the verified events
+	counted  chan struct{} // is closed once Count of them were answered
 }
 
 // prepare makes what the settings alone decide: the receiver, and its certificate.
-func (s settings) prepare(secrets receiver.Secrets, out, said io.Writer) (l *listening, err error) {
-	l = &listening{settings: s, secrets: secrets, out: out, said: said, enough: make(chan struct{})}
-	if err = l.handle(); err == nil {
-		l.tls, l.caFile, err = s.secure(time.Now())
+func (s settings) prepare(secrets receiver.Secrets, out, notes io.Writer) (l *listening, err error) {
+	l = &listening{settings: s, secrets: secrets, out: out, notes: notes, counted: make(chan struct{})}
+	if err = l.makeHandler(); err == nil {
+		l.tls, l.caFile, err = s.tlsConfig(time.Now())
 	}
 	return l, err
 }
@@ -54,8 +54,8 @@ func (l *listening) open() (err error) {
 	return nil
 }
 
-// handle makes the receiver.
-func (l *listening) handle() (err error) {
+// makeHandler makes the receiver.
+func (l *listening) makeHandler() (err error) {
 	c := receiver.Config{
 		Secrets: l.secrets, Status: l.settings.Status, Delay: l.settings.Delay,
 		Print: receiver.Text(l.out, receiver.InColour(l.out)), Answered: l.count,
@@ -74,8 +74,8 @@ func (l *listening) handle() (err error) {
 }
 
 func (l *listening) count(e receiver.Event) {
-	if e.Verdict == receiver.Verified && l.came.Add(1) == int64(l.settings.Count) {
-		close(l.enough)
+	if e.Verdict == receiver.Verified && l.verified.Add(1) == int64(l.settings.Count) {
+		close(l.counted)
 	}
 }
 
@@ -83,7 +83,7 @@ func (l *listening) count(e receiver.Event) {
 // are answered first.
 func (l *listening) run(ctx context.Context) error {
 	web := receiver.NewServer(l.handler, l.tls, l.settings.Delay+receiver.ForwardTimeout)
-	web.ErrorLog = stdlog.New(plainLines{l.said}, "", 0) // such as a sender that does not trust the CA
+	web.ErrorLog = stdlog.New(plainWriter{l.notes}, "", 0) // such as a sender that does not trust the CA
 	web.RegisterOnShutdown(l.handler.Stop)
 	served := make(chan error, 1)
 	go func() { served <- serveWeb(web, l.listener) }()
@@ -104,16 +104,16 @@ func (l *listening) wait(ctx context.Context, served <-chan error) error {
 		late = time.After(l.settings.Timeout)
 	}
 	select {
-	case <-l.enough:
+	case <-l.counted:
 		return nil
 	case err := <-served: // it ends by itself only when something is wrong
 		return err
 	case <-late:
-		return fmt.Errorf("%d of %d verified events came within %s", l.came.Load(), l.settings.Count, l.settings.Timeout)
+		return fmt.Errorf("%d of %d verified events came within %s", l.verified.Load(), l.settings.Count, l.settings.Timeout)
 	case <-ctx.Done():
 	}
 	if l.settings.Count > 0 {
-		return fmt.Errorf("stopped after %d of %d verified events", l.came.Load(), l.settings.Count)
+		return fmt.Errorf("stopped after %d of %d verified events", l.verified.Load(), l.settings.Count)
 	}
 	return nil
 }
@@ -125,10 +125,10 @@ func serveWeb(web *http.Server, l net.Listener) error {
 	return web.ServeTLS(l, "", "")
 }
 
-// plainLines makes what strangers have a part in fit for a terminal.
-type plainLines struct{ out io.Writer }
+// plainWriter makes log lines, which senders have a part in, safe for a terminal.
+type plainWriter struct{ out io.Writer }
 
-func (p plainLines) Write(text []byte) (int, error) {
+func (p plainWriter) Write(text []byte) (int, error) {
 	fmt.Fprintln(p.out, terminal.Plain(strings.TrimSpace(string(text))))
 	return len(text), nil
 }

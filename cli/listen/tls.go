@@ -18,9 +18,9 @@ import (
 	"teamdata/internal/smallfile"
 )
 
-// secure finds the certificate to receive with: one's own, or one that the kept
-// CA issues, whose own certificate is in caFile for senders to trust.
-func (s *settings) secure(now time.Time) (config *tls.Config, caFile string, err error) {
+// tlsConfig finds the certificate to receive with: the user's own, or one from the local
+// CA, whose certificate is in caFile for senders to trust.
+func (s *settings) tlsConfig(now time.Time) (config *tls.Config, caFile string, err error) {
 	switch {
 	case s.HTTP:
 		return nil, "", nil
@@ -35,7 +35,7 @@ func (s *settings) secure(now time.Time) (config *tls.Config, caFile string, err
 	if err != nil {
 		return nil, "", err
 	}
-	ca, caFile, err := keptCA(folder, now)
+	ca, caFile, err := loadCA(folder, now)
 	if err != nil {
 		return nil, "", fmt.Errorf("--tls-dir %s: %w", folder, err)
 	}
@@ -56,7 +56,7 @@ func (s *settings) tlsDir() (string, error) {
 	return filepath.Join(folder, "teamdata", "listen"), nil
 }
 
-// hosts are what senders may call us by.
+// hosts are the names and addresses that senders may use.
 func (s *settings) hosts() []string {
 	name, _ := os.Hostname() // without a name the machine is still localhost
 	hosts := localca.LocalHosts(name)
@@ -67,8 +67,8 @@ func (s *settings) hosts() []string {
 	return append(hosts, host)
 }
 
-// keptCA is the CA that a folder keeps, and makes if there is none yet.
-func keptCA(folder string, now time.Time) (ca *localca.CA, caFile string, err error) {
+// loadCA loads the CA that a folder keeps, and makes it the first time.
+func loadCA(folder string, now time.Time) (ca *localca.CA, caFile string, err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, "", err
 	}

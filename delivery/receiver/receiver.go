@@ -1,6 +1,6 @@
 // Package receiver is a webhook receiver for developers: it verifies events with the
 // Standard Webhooks reference library, prints and answers them, and can forward them.
-// Its verdict is that of any receiver, since it shares no code with the signing side.
+// It comes to the verdict of any receiver, since it shares no code with the signing side.
 //
 // The command listen, the demo and teamdatatest receive with it. The handling of requests
 // belongs in receiver.go, the web server in serve.go, the printing of events in print.go.
@@ -94,7 +94,7 @@ func (r *Receiver) receive(w http.ResponseWriter, q *http.Request) Event {
 	e := Event{ReceivedAt: time.Now(), Status: r.config.Status, ID: q.Header.Get(standardwebhooks.HeaderWebhookID)}
 	var err error
 	if e.Body, err = io.ReadAll(http.MaxBytesReader(w, q.Body, MaxBody)); err != nil {
-		e.refuse(unread(err))
+		e.refuse(readProblem(err))
 		return e
 	}
 	e.Type = typeOf(e.Body)
@@ -117,8 +117,8 @@ func (r *Receiver) receive(w http.ResponseWriter, q *http.Request) Event {
 	return e
 }
 
-// unread explains why a body could not be read.
-func unread(err error) (status int, problem string) {
+// readProblem explains why a body could not be read.
+func readProblem(err error) (status int, problem string) {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return http.StatusRequestEntityTooLarge, "the body is longer than 1 MiB"
 	}

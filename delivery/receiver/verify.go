@@ -56,7 +56,7 @@ func (s Secrets) verify(body []byte, header http.Header, now func() time.Time) (
 	if now != nil {
 		verify = (*standardwebhooks.Webhook).VerifyIgnoringTimestamp
 		if err := checkTimestamp(header, now()); err != nil {
-			return inWords(err)
+			return explainError(err)
 		}
 	}
 	for _, webhook := range s {
@@ -64,7 +64,7 @@ func (s Secrets) verify(body []byte, header http.Header, now func() time.Time) (
 			return nil
 		}
 	}
-	return inWords(err)
+	return explainError(err)
 }
 
 // checkTimestamp checks a timestamp by another clock than the system's. What is not a
@@ -80,8 +80,8 @@ func checkTimestamp(header http.Header, now time.Time) error {
 	return nil
 }
 
-// inWords explains an error of the library, and what to check.
-func inWords(err error) error {
+// explainError explains an error of the library, and what to check.
+func explainError(err error) error {
 	switch {
 	case errors.Is(err, standardwebhooks.ErrRequiredHeaders):
 		return errors.New("webhook-id, webhook-timestamp or webhook-signature is missing")

@@ -31,25 +31,25 @@ var damages = []damage{
 	{"The body was parsed and written again, with spaces or line breaks. Verify the bytes exactly as received.", compact},
 	{"The body was parsed and written again, with other escapes. Verify the bytes exactly as received.", func(s string) string { return compact(plainEscapes(s)) }},
 	{"The body was escaped for HTML.", html.UnescapeString},
-	{"The body was encoded as JSON twice.", inner},
+	{"The body was encoded as JSON twice.", decodedText},
 	{"The body was read as Latin-1, but is UTF-8.", fromLatin1},
 }
 
 // changedBody finds a damage that explains the signature.
 func (c Case) changedBody(m message) string {
-	if c.Sent != nil && !bytes.Equal(c.Sent, c.Body) && m.fits(c.Signers, string(c.Sent)) {
+	if c.Sent != nil && !bytes.Equal(c.Sent, c.Body) && m.signedByAny(c.Signers, string(c.Sent)) {
 		return "The body is not the one that was sent. " + c.difference()
 	}
 	for _, d := range damages {
-		if was := d.undo(string(c.Body)); was != string(c.Body) && m.fits(c.Signers, was) {
+		if was := d.undo(string(c.Body)); was != string(c.Body) && m.signedByAny(c.Signers, was) {
 			return d.text
 		}
 	}
 	return ""
 }
 
-// fits reports whether any signer made one of the signatures over a body.
-func (m message) fits(signers []Signer, body string) bool {
+// signedByAny reports whether any signer made one of the signatures over a body.
+func (m message) signedByAny(signers []Signer, body string) bool {
 	return slices.ContainsFunc(signers, func(s Signer) bool { return m.signedBy(s, []byte(body)) })
 }
 
@@ -133,7 +133,7 @@ func mayBePlain(s string) bool {
 	return s[0] >= 0x20 && s != `"` && s != `\` && s != string(utf8.RuneError)
 }
 
-func inner(text string) string {
+func decodedText(text string) string {
 	var s string
 	if json.Unmarshal([]byte(text), &s) != nil {
 		return text

@@ -17,7 +17,7 @@ import (
 // Tolerance is how far the timestamp may be from the time of receipt.
 const Tolerance = 5 * time.Minute
 
-// Case is a request as its receiver got it, and what is known about its signers.
+// Case is a request as its receiver got it, and its possible signers.
 type Case struct {
 	Headers    string    // one per line, such as "webhook-id: whd_1"; others are ignored
 	Body       []byte    // as the receiver verifies it
@@ -47,8 +47,8 @@ type Check struct {
 	Text string // how it came out, one line
 }
 
-// Diagnose makes all checks, also those behind one that fails: what is wrong is
-// seen at once.
+// Diagnose makes all checks, even after one that fails, so that the report has everything
+// that is wrong.
 func (c Case) Diagnose() Report {
 	h := readHeaders(c.Headers)
 	id := h.check("webhook-id", checkID)
@@ -99,5 +99,5 @@ func (m message) signedBy(s Signer, body []byte) bool {
 	if err != nil {
 		return false
 	}
-	return m.has(string(signature.Sign(nil, m.id, seconds(m.timestamp), body, secret))[len("v1,"):])
+	return m.hasSignature(string(signature.Sign(nil, m.id, seconds(m.timestamp), body, secret))[len("v1,"):])
 }

@@ -101,17 +101,17 @@ func (c Case) checkTimestamp(text string) (string, bool) {
 	age := c.ReceivedAt.Sub(time.Unix(seconds(text), 0))
 	switch {
 	case age > Tolerance:
-		return fmt.Sprintf("The timestamp is too old: %s before the time of receipt, and 5 minutes are allowed. Was the request stored, or sent again by hand, or is the receiver's clock wrong?", words(age.Abs())), false
+		return fmt.Sprintf("The timestamp is too old: %s before the time of receipt, and 5 minutes are allowed. Was the request stored, or sent again by hand, or is the receiver's clock wrong?", formatSpan(age.Abs())), false
 	case age < -Tolerance:
-		return fmt.Sprintf("The timestamp is too new: %s after the time of receipt, and 5 minutes are allowed. Is the receiver's clock wrong?", words(age.Abs())), false
+		return fmt.Sprintf("The timestamp is too new: %s after the time of receipt, and 5 minutes are allowed. Is the receiver's clock wrong?", formatSpan(age.Abs())), false
 	case age < 0:
-		return words(age.Abs()) + " after the time of receipt; 5 minutes are allowed.", true
+		return formatSpan(age.Abs()) + " after the time of receipt; 5 minutes are allowed.", true
 	}
-	return words(age.Abs()) + " before the time of receipt; 5 minutes are allowed.", true
+	return formatSpan(age.Abs()) + " before the time of receipt; 5 minutes are allowed.", true
 }
 
-// words is a time span in its two largest units.
-func words(d time.Duration) string {
+// formatSpan is a time span in its two largest units.
+func formatSpan(d time.Duration) string {
 	s := int64(d / time.Second)
 	switch {
 	case s < 60:

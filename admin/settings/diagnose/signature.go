@@ -70,8 +70,8 @@ func wrongBase64(text string) string {
 	return "The signature is not in standard, padded base64. Was it cut short?"
 }
 
-// has reports whether a signature is among those that were given.
-func (m message) has(signature string) (found bool) {
+// hasSignature reports whether a signature is among the given ones.
+func (m message) hasSignature(signature string) (found bool) {
 	for _, given := range m.given {
 		found = hmac.Equal([]byte(given), []byte(signature)) || found
 	}
@@ -111,7 +111,7 @@ func (c Case) otherSigning(m message) string {
 	for _, s := range c.Signers {
 		for _, how := range mistakes {
 			sum := sumOf(how.key(s.Secret), how.what(m, c.Body))
-			if m.has(base64.StdEncoding.EncodeToString(sum)) {
+			if m.hasSignature(base64.StdEncoding.EncodeToString(sum)) {
 				return how.text
 			}
 		}

@@ -20,7 +20,7 @@ type accountPage struct {
 func (r *Request) ShowAccount() error {
 	p := accountPage{Passkeys: r.s.passkeys != nil}
 	return r.Page.Show(http.StatusOK, "account", &p, func(tx store.Tx) (err error) {
-		p.Current, p.Present = r.Session.ID, r.usedPasskey()
+		p.Current, p.Present = r.Session.ID, r.hasUsedPasskey()
 		p.Sessions, err = store.AccountSessions(tx, r.Account.UserID)
 		slices.Reverse(p.Sessions)
 		return err

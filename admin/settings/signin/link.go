@@ -26,7 +26,7 @@ type linkPage struct {
 func (r *Request) ShowLink() error {
 	p, err := r.findLink()
 	if err != nil {
-		return r.linkRefused(err)
+		return r.refuseLink(err)
 	}
 	if p.Portal.Is() {
 		return r.Page.Render(http.StatusOK, "portal_link", p)
@@ -67,7 +67,7 @@ func (r *Request) findLink() (p linkPage, err error) {
 func (r *Request) UseLink() error {
 	p, err := r.findLink()
 	if err != nil {
-		return r.linkRefused(err)
+		return r.refuseLink(err)
 	}
 	if p.Portal.Is() {
 		return r.usePortalLink(p.link)
@@ -85,7 +85,7 @@ func (r *Request) UseLink() error {
 		return err
 	})
 	if err != nil {
-		return r.linkRefused(err)
+		return r.refuseLink(err)
 	}
 	r.logPassword(p.Who.UserID, "link")
 	if n := len(p.Who.Passkeys); n > 0 && !p.Keep {
@@ -97,8 +97,8 @@ func (r *Request) UseLink() error {
 	return r.Redirect(r.s.config.Path)
 }
 
-// linkRefused answers for a link that is no longer valid.
-func (r *Request) linkRefused(err error) error {
+// refuseLink answers a link that is no longer valid.
+func (r *Request) refuseLink(err error) error {
 	if store.CodeOf(err) != store.CodeUnauthorized {
 		return err
 	}

@@ -121,8 +121,8 @@ func (r *Request) setPasskeyUse() error {
 	return err
 }
 
-// usedPasskey reports whether the session began with a passkey just now.
-func (r *Request) usedPasskey() bool {
+// hasUsedPasskey reports whether the session began with a passkey just now.
+func (r *Request) hasUsedPasskey() bool {
 	var use passkeyUse
 	ok := r.Open(passkeyUsePurpose, r.CookieNamed(r.s.passkeyUseCookie()), &use)
 	return ok && use.Session == r.Session.ID && r.Now.Sub(use.At) < passkeyUseTTL
@@ -132,7 +132,7 @@ func (r *Request) usedPasskey() bool {
 // session alone, which may have been left open, must not create permanent access.
 func (r *Request) confirmPresence() error {
 	switch {
-	case r.usedPasskey():
+	case r.hasUsedPasskey():
 		return nil
 	case r.Field("old") == "":
 		return errPresence
@@ -172,7 +172,7 @@ func (r *Request) newPasskey() (p store.Passkey, err error) {
 		return p, err
 	}
 	object := &parsed.Response.AttestationObject
-	if !acceptable(object.AuthData.AttData.CredentialPublicKey) {
+	if !isAcceptableKey(object.AuthData.AttData.CredentialPublicKey) {
 		return p, errNewPasskey
 	}
 	// No attestation was requested. An unrequested one would have signatures to
@@ -285,7 +285,7 @@ func (r *Request) verifyPasskey(p store.Passkey, data webauthn.SessionData, pars
 	if err != nil {
 		return nil, err
 	}
-	if !acceptable(o.credentials[0].PublicKey) {
+	if !isAcceptableKey(o.credentials[0].PublicKey) {
 		return nil, errPasskey
 	}
 	c, err := r.s.passkeys.ValidateDiscoverableLogin(func(_, _ []byte) (webauthn.User, error) { return o, nil }, data, parsed)

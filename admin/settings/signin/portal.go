@@ -7,12 +7,11 @@ import (
 	"teamdata/store"
 )
 
-// A portal session is one that a portal link began: of a person without an account, in
-// one org, with one role. In a frame of another site it is the only
-// kind that is made and that counts, with a cookie of its own, so that no page of an
-// account is ever shown in a frame.
+// A portal session begins with a portal link. Its person has no account, and one role in one
+// org. In a frame of another site it is the only kind of session that is made and that
+// counts, with a cookie of its own, so that no page of an account is ever shown in a frame.
 
-// ErrFrame refuses in a frame what is not part of a portal.
+// ErrFrame refuses, in a frame, all pages but the ones of a portal.
 var ErrFrame = store.Errorf(store.CodeUnauthorized, "This page is not shown in other sites.")
 
 // framedHeader is sent by the page's script from inside a frame, where the browser
@@ -43,7 +42,7 @@ func (r *Request) identifyPortal(tx store.Tx) error {
 
 // usePortalLink uses up a portal link, and signs the person in to its org.
 func (r *Request) usePortalLink(l store.SignInLink) error {
-	users, err := r.withSignedIn(l.UserID)
+	users, err := r.usersOfSignIn(l.UserID)
 	if err != nil {
 		return err
 	}
@@ -57,7 +56,7 @@ func (r *Request) usePortalLink(l store.SignInLink) error {
 		return err
 	})
 	if err != nil {
-		return r.linkRefused(err)
+		return r.refuseLink(err)
 	}
 	r.newCookie = cookie
 	r.setCookie(cookie)
@@ -65,9 +64,9 @@ func (r *Request) usePortalLink(l store.SignInLink) error {
 	return r.Redirect(r.s.config.Path + "/orgs/" + url.PathEscape(l.Portal.OrgID))
 }
 
-// sameSite is how the browser limits a cookie to its own site. In a frame of another
+// limitToSite limits a cookie to its own site. In a frame of another
 // site it is sent there too, but only in frames of that site.
-func (r *Request) sameSite(c *http.Cookie) {
+func (r *Request) limitToSite(c *http.Cookie) {
 	c.SameSite = http.SameSiteLaxMode
 	if r.Framed() {
 		c.SameSite, c.Partitioned = http.SameSiteNoneMode, true

@@ -42,7 +42,7 @@ type Page interface {
 	AfterSignIn() error
 }
 
-// Request is a request of the settings page, as far as it is about who sends it.
+// Request is the part of a request of the settings page that is about its sender.
 type Request struct {
 	web.Request
 	Page Page // whose request it is
@@ -80,8 +80,8 @@ func (r *Request) Identify(tx store.Tx) (err error) {
 	return err
 }
 
-// VisibleOrgs are the orgs that the person may see, in the order of their ids: those of
-// the account, or that of a portal.
+// VisibleOrgs are the orgs that the person may see, in the order of their ids. A portal
+// session has one.
 func (r *Request) VisibleOrgs(tx store.Tx) ([]store.Org, error) {
 	if portal := r.Session.Portal; portal.Is() {
 		org, err := tx.Org(portal.OrgID)

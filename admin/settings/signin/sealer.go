@@ -9,7 +9,7 @@ import (
 
 // Seal returns a value as a text that a browser keeps for the server for some minutes, so
 // that the server needs no memory for it. It can be opened for the same purpose only. The
-// key is one that all nodes share: once all have stopped, nothing of before can be opened.
+// key is shared by all nodes: once all have stopped, no earlier text can be opened.
 func (r *Request) Seal(purpose string, value any) (string, error) {
 	aead, err := r.aead()
 	if err != nil {

@@ -18,7 +18,7 @@ func (r *Request) startSession(userID, how string, before func(tx store.Tx) erro
 	var cookie string
 	var session store.Session
 	var a store.Account
-	users, err := r.withSignedIn(userID)
+	users, err := r.usersOfSignIn(userID)
 	if err != nil {
 		return err
 	}
@@ -67,8 +67,8 @@ func (r *Request) endOldSession(tx store.Tx) error {
 	return store.SignOut(tx, old)
 }
 
-// withSignedIn lists a user, and the one that the browser has a session of.
-func (r *Request) withSignedIn(userID string) (users []string, err error) {
+// usersOfSignIn lists the user who signs in and the user of the browser's current session.
+func (r *Request) usersOfSignIn(userID string) (users []string, err error) {
 	users = []string{userID}
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
 		old, err := r.findSession(tx)
@@ -90,7 +90,7 @@ func (r *Request) logRefused(name, how string, e *store.Error) {
 	if e.Code == store.CodeRateLimited {
 		return
 	}
-	line := r.s.config.Log.Info().Stringer("client", r.address()).Str("how", how)
+	line := r.s.config.Log.Info().Stringer("client", r.clientAddress()).Str("how", how)
 	if a, err := r.namedAccount(name); err == nil && a.UserID != "" {
 		line = line.Str("user", a.UserID)
 		r.auditStranger(a.UserID, store.AuditSignInRefused)
@@ -125,7 +125,7 @@ func (r *Request) SignOut() error {
 
 // logEvent begins a line of the log about an account.
 func (r *Request) logEvent(userID string) *zerolog.Event {
-	return r.s.config.Log.Info().Str("user", userID).Stringer("client", r.address())
+	return r.s.config.Log.Info().Str("user", userID).Stringer("client", r.clientAddress())
 }
 
 func (r *Request) logEnded(why string) {
@@ -150,8 +150,8 @@ func (r *Request) cookieName() string {
 	return r.s.cookieName()
 }
 
-// cookie is the value of the browser's session cookie: the one that this request has
-// set, or came with; empty when there is none.
+// cookie is the value of the browser's session cookie, as this request has set it or came
+// with it; may be empty.
 func (r *Request) cookie() string {
 	if r.newCookie != "" {
 		return r.newCookie
@@ -192,7 +192,7 @@ func (r *Request) PutCookie(name, value string, age time.Duration) {
 		Name: name, Value: value, Path: "/", MaxAge: int(age.Seconds()),
 		HttpOnly: true, Secure: r.s.secure,
 	}
-	r.sameSite(c)
+	r.limitToSite(c)
 	if value == "" {
 		c.MaxAge = -1
 	}

@@ -93,7 +93,7 @@ func (r *Request) checkPassword(name, password string) error {
 }
 
 // namedAccount finds an account by user id or e-mail address; the zero value when
-// there is none. It also sets the time of the request.
+// the name has none. It also sets the time of the request.
 func (r *Request) namedAccount(name string) (a store.Account, err error) {
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
 		r.Now = tx.Now()

@@ -32,16 +32,16 @@ const (
 	mailsOfOrg    = 60 // by all of an org
 )
 
-// siteFactor is how many times the attempts of one client an IPv6 /48 gets: it is
-// the usual allocation of a site, with 65,536 clients.
+// siteFactor is how many times the attempts of one client an IPv6 /48 gets, the usual
+// allocation of a site with 65,536 clients.
 const siteFactor = 4
 
 // maxTracked bounds the memory of each limit: the number of names or clients that
 // it remembers.
 const maxTracked = 20_000
 
-// throttle slows down guessing. All but audit are limits of all nodes together: it
-// is asked only about accounts that exist, and must not take a moment longer then.
+// throttle slows down guessing. All limits but audit are shared by all nodes. audit is
+// asked only about accounts that exist, and must not take longer then.
 type throttle struct {
 	audit  *ratelimit.Limiter[strangerEntry]
 	client clientLimiter
@@ -56,8 +56,8 @@ type throttle struct {
 }
 
 // hashOf represents a name as typed, of any length, whether or not there is such an
-// account. So that a database that is read by others tells nobody what was typed, the
-// limits know nothing else of it.
+// account. The limits know only the hash, so that the database doesn't give away what was
+// typed.
 func hashOf(name string) string {
 	hash := sha256.Sum256([]byte(strings.ToLower(store.ASCIIAddress(strings.TrimSpace(name)))))
 	return string(hash[:])
@@ -108,13 +108,13 @@ func newThrottle(s store.Coordination) throttle {
 
 // tryClient counts an attempt of the client. rateLimited: it has had too many.
 func (r *Request) tryClient() error {
-	return r.allowed(r.s.throttle.client.take(r.HTTP.Context(), r.address(), "", r.Now))
+	return r.limitError(r.s.throttle.client.take(r.HTTP.Context(), r.clientAddress(), "", r.Now))
 }
 
 // tryCeremony counts the begin or the end of a ceremony. rateLimited: the client has had
 // too many.
 func (r *Request) tryCeremony() error {
-	return r.allowed(r.s.throttle.ceremony.take(r.HTTP.Context(), r.address(), "", r.Now))
+	return r.limitError(r.s.throttle.ceremony.take(r.HTTP.Context(), r.clientAddress(), "", r.Now))
 }
 
 // tryName is tryClient for an attempt with a name, which is that of an account or of
@@ -122,16 +122,16 @@ func (r *Request) tryCeremony() error {
 func (r *Request) tryName(name string, a store.Account) error {
 	ctx := r.HTTP.Context()
 	if browser := r.knownBrowser(a); browser != "" {
-		return r.allowed(r.s.throttle.known.Take(ctx, hashOf(browser), r.Now))
+		return r.limitError(r.s.throttle.known.Take(ctx, hashOf(browser), r.Now))
 	}
 	if err := r.tryClient(); err != nil {
 		return err
 	}
 	t, hash := &r.s.throttle, hashOf(name)
-	if err := r.allowed(t.one.take(ctx, r.address(), hash, r.Now)); err != nil {
+	if err := r.limitError(t.one.take(ctx, r.clientAddress(), hash, r.Now)); err != nil {
 		return err
 	}
-	return r.allowed(t.name.Take(ctx, hash, r.Now))
+	return r.limitError(t.name.Take(ctx, hash, r.Now))
 }
 
 // TryMail counts a mail to an address that a person has entered for an org. rateLimited:
@@ -141,17 +141,17 @@ func (r *Request) TryMail(orgID, email string) error {
 		return nil
 	}
 	ctx, t := r.HTTP.Context(), &r.s.throttle
-	if err := r.allowed(t.sender.Take(ctx, r.Account.UserID, r.Now)); err != nil {
+	if err := r.limitError(t.sender.Take(ctx, r.Account.UserID, r.Now)); err != nil {
 		return err
 	}
-	if err := r.allowed(t.org.Take(ctx, orgID, r.Now)); err != nil {
+	if err := r.limitError(t.org.Take(ctx, orgID, r.Now)); err != nil {
 		return err
 	}
-	return r.allowed(t.mail.Take(ctx, hashOf(email), r.Now))
+	return r.limitError(t.mail.Take(ctx, hashOf(email), r.Now))
 }
 
-// allowed is the answer to what was counted: rateLimited, unavailable, or none.
-func (r *Request) allowed(d ratelimit.Decision, err error) error {
+// limitError is the error for a decision of a limiter: rateLimited, unavailable, or nil.
+func (r *Request) limitError(d ratelimit.Decision, err error) error {
 	if d.OK || err != nil {
 		return err
 	}
@@ -160,8 +160,8 @@ func (r *Request) allowed(d ratelimit.Decision, err error) error {
 	return store.Errorf(store.CodeRateLimited, "Too many attempts.").Advise("Try again at %s.", at.UTC().Format("15:04 UTC"))
 }
 
-// address is the client's address; invalid when there is none.
-func (r *Request) address() netip.Addr {
+// clientAddress is the client's address; invalid if it is not known.
+func (r *Request) clientAddress() netip.Addr {
 	at, err := netip.ParseAddrPort(r.HTTP.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}

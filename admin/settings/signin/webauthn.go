@@ -74,11 +74,11 @@ var kinds = map[webauthncose.COSEAlgorithmIdentifier]webauthncose.COSEKeyType{
 	webauthncose.AlgEdDSA: webauthncose.OctetKey,
 }
 
-// acceptable reports whether a passkey may have a public key: one of the kinds,
+// isAcceptableKey reports whether a passkey may have a public key: one of the kinds,
 // on its curve, or of a size that makes checking a signature cheap. Whoever adds
 // a passkey chooses the key, and anyone who knows its id can make the server use
 // it.
-func acceptable(public []byte) bool {
+func isAcceptableKey(public []byte) bool {
 	var head webauthncose.PublicKeyData
 	if err := webauthncbor.Unmarshal(public, &head); err != nil {
 		return false

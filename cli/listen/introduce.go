@@ -14,9 +14,9 @@ import (
 func (l *listening) introduce() {
 	to := l.out
 	if l.settings.JSON {
-		to = l.said
+		to = l.notes
 	}
-	fmt.Fprintf(to, "teamdata listen\n\n  URL      %s\n  secrets  %s\n  answer   %s\n\n", l.url(), l.verifies(), l.answers())
+	fmt.Fprintf(to, "teamdata listen\n\n  URL      %s\n  secrets  %s\n  answer   %s\n\n", l.url(), l.secretsText(), l.answerText())
 	if l.tls == nil {
 		fmt.Fprint(to, "Let a tunnel or a proxy with TLS lead here, and give its URL to an endpoint:\n\n",
 			"  teamdata endpoint create --org ORG --url https://TUNNEL/ --events member.added\n\n")
@@ -27,7 +27,7 @@ func (l *listening) introduce() {
 	fmt.Fprint(to, "Stop with Ctrl-C. Events:\n\n")
 }
 
-func (l *listening) verifies() string {
+func (l *listening) secretsText() string {
 	switch n := len(l.secrets); n {
 	case 0:
 		return "none: events are " + string(receiver.Unverified) + "; give the endpoint's with --secret-file"
@@ -38,7 +38,7 @@ func (l *listening) verifies() string {
 	}
 }
 
-func (l *listening) answers() string {
+func (l *listening) answerText() string {
 	text := fmt.Sprint(l.settings.Status)
 	if l.forward != nil {
 		text = "that of " + l.forward.String()
