@@ -104,9 +104,6 @@ var (
 	testEndpoint = operation{"POST", "/orgs/{org}/endpoints/{endpoint}/test", "Send a test event", []flag{
 		{"type", "type", text, false, "the event `type`, webhook.test if it is left out: a built-in event type, or a registered one whose schema has an example, or lets one be made"},
 	}}
-	recoverEndpoint = operation{"POST", "/orgs/{org}/endpoints/{endpoint}/recover", "Retry the failed deliveries of an endpoint", []flag{
-		{"since", "since", pastTime, true, "the `time` from which on they failed, from 1970 on"},
-	}}
 	listDeliveries = operation{"GET", "/orgs/{org}/deliveries", "List the deliveries", []flag{
 		{"endpoint", "endpoint", text, false, "only deliveries to this `endpoint`"},
 		{"state", "state", text, false, "only deliveries in this `state`. Without it all are listed. waiting is any of pending, retrying and held; unsuccessful is failed, or waiting for a retry"},

@@ -15,35 +15,35 @@ type AssistantInstructions struct {
 
 // AssistantInstructionsChanged The event `assistant.instructionsChanged`.
 type AssistantInstructionsChanged struct {
+	// Type The event's type.
+	Type string `json:"type"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	Timestamp Time `json:"timestamp"`
+
 	// Data The org; there may be more properties.
 	Data struct {
 		// OrgID The id of the org.
 		OrgID string `json:"orgId"`
 	} `json:"data"`
-
-	// Timestamp A time in UTC. Fractions of a second are optional.
-	Timestamp Time `json:"timestamp"`
-
-	// Type The event's type.
-	Type string `json:"type"`
 }
 
 // AuditLogEntry Something that was done in the org.
 type AuditLogEntry struct {
-	// Action What was done. There are many, and more may be added.
-	Action string `json:"action"`
+	// ID The id of the entry.
+	ID string `json:"id"`
 
 	// ActorID The id of the user who did it; null when there is none.
 	ActorID *string `json:"actorId"`
 
-	// CreatedAt A time in UTC. Fractions of a second are optional.
-	CreatedAt Time `json:"createdAt"`
-
-	// ID The id of the entry.
-	ID string `json:"id"`
+	// Action What was done. There are many, and more may be added.
+	Action string `json:"action"`
 
 	// TargetID The id of what it was done to; null when there is none.
 	TargetID *string `json:"targetId"`
+
+	// CreatedAt A time in UTC. Fractions of a second are optional.
+	CreatedAt Time `json:"createdAt"`
 }
 
 // AuditLogPage A page of audit log entries, oldest first.
@@ -51,19 +51,25 @@ type AuditLogPage struct {
 	// Data The entries of this page.
 	Data []AuditLogEntry `json:"data"`
 
-	// HasMore Whether more items follow at the time of the request.
-	HasMore HasMore `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more items follow at the time of the request.
+	HasMore HasMore `json:"hasMore"`
 }
 
 // FileUploaded The event `file.uploaded`.
 type FileUploaded struct {
+	// Type The event's type.
+	Type string `json:"type"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	Timestamp Time `json:"timestamp"`
+
 	// Data The file.
 	Data struct {
-		// ContentType Its media type.
-		ContentType string `json:"contentType"`
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
 
 		// FileID The id of the file.
 		FileID string `json:"fileId"`
@@ -71,18 +77,12 @@ type FileUploaded struct {
 		// Name The name of the file.
 		Name string `json:"name"`
 
-		// OrgID The id of the org.
-		OrgID string `json:"orgId"`
+		// ContentType Its media type.
+		ContentType string `json:"contentType"`
 
 		// Size Its size in bytes.
 		Size float64 `json:"size"`
 	} `json:"data"`
-
-	// Timestamp A time in UTC. Fractions of a second are optional.
-	Timestamp Time `json:"timestamp"`
-
-	// Type The event's type.
-	Type string `json:"type"`
 }
 
 // HasMore Whether more items follow at the time of the request.
@@ -90,58 +90,70 @@ type HasMore = bool
 
 // Member Somebody's membership in the org.
 type Member struct {
-	// CreatedAt A time in UTC. Fractions of a second are optional.
-	CreatedAt Time `json:"createdAt"`
-
 	// ID The id of the membership.
 	ID string `json:"id"`
+
+	// UserID The id of the user.
+	UserID string `json:"userId"`
 
 	// Role The member's role in the org, such as `owner`, `admin` or `member`. There may be others.
 	Role string `json:"role"`
 
-	// UserID The id of the user.
-	UserID string `json:"userId"`
+	// CreatedAt A time in UTC. Fractions of a second are optional.
+	CreatedAt Time `json:"createdAt"`
 }
 
 // MemberAdded The event `member.added`.
 type MemberAdded struct {
-	// Data Who joined or left, and as what.
-	Data struct {
-		// MemberID The id of the membership.
-		MemberID string `json:"memberId"`
-
-		// OrgID The id of the org.
-		OrgID string `json:"orgId"`
-
-		// Role The role that the member has or had.
-		Role string `json:"role"`
-
-		// UserID The id of the user.
-		UserID string `json:"userId"`
-	} `json:"data"`
+	// Type The event's type.
+	Type string `json:"type"`
 
 	// Timestamp A time in UTC. Fractions of a second are optional.
 	Timestamp Time `json:"timestamp"`
 
-	// Type The event's type.
-	Type string `json:"type"`
-}
-
-// MemberChanged The event `member.changed`.
-type MemberChanged struct {
-	// Data The member after the change, where an empty name or address is none, and what was different before it.
+	// Data Who joined or left, and as what.
 	Data struct {
-		// Email The member's mail address; empty if there is none.
-		Email string `json:"email"`
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
 
 		// MemberID The id of the membership.
 		MemberID string `json:"memberId"`
 
+		// UserID The id of the user.
+		UserID string `json:"userId"`
+
+		// Role The role that the member has or had.
+		Role string `json:"role"`
+	} `json:"data"`
+}
+
+// MemberChanged The event `member.changed`.
+type MemberChanged struct {
+	// Type The event's type.
+	Type string `json:"type"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	Timestamp Time `json:"timestamp"`
+
+	// Data The member after the change, where an empty name or address is none, and what was different before it.
+	Data struct {
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
+
+		// MemberID The id of the membership.
+		MemberID string `json:"memberId"`
+
+		// UserID The id of the user.
+		UserID string `json:"userId"`
+
+		// Role The member's role.
+		Role string `json:"role"`
+
 		// Name The member's name; empty if there is none.
 		Name string `json:"name"`
 
-		// OrgID The id of the org.
-		OrgID string `json:"orgId"`
+		// Email The member's mail address; empty if there is none.
+		Email string `json:"email"`
 
 		// Previous The values before the change, of the fields that it changed and of no others.
 		Previous struct {
@@ -154,19 +166,7 @@ type MemberChanged struct {
 			// Role The role before.
 			Role *string `json:"role,omitempty"`
 		} `json:"previous"`
-
-		// Role The member's role.
-		Role string `json:"role"`
-
-		// UserID The id of the user.
-		UserID string `json:"userId"`
 	} `json:"data"`
-
-	// Timestamp A time in UTC. Fractions of a second are optional.
-	Timestamp Time `json:"timestamp"`
-
-	// Type The event's type.
-	Type string `json:"type"`
 }
 
 // MemberPage A page of members, oldest first.
@@ -174,35 +174,35 @@ type MemberPage struct {
 	// Data The members of this page.
 	Data []Member `json:"data"`
 
-	// HasMore Whether more items follow at the time of the request.
-	HasMore HasMore `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more items follow at the time of the request.
+	HasMore HasMore `json:"hasMore"`
 }
 
 // MemberRemoved The event `member.removed`.
 type MemberRemoved struct {
-	// Data Who joined or left, and as what.
-	Data struct {
-		// MemberID The id of the membership.
-		MemberID string `json:"memberId"`
-
-		// OrgID The id of the org.
-		OrgID string `json:"orgId"`
-
-		// Role The role that the member has or had.
-		Role string `json:"role"`
-
-		// UserID The id of the user.
-		UserID string `json:"userId"`
-	} `json:"data"`
+	// Type The event's type.
+	Type string `json:"type"`
 
 	// Timestamp A time in UTC. Fractions of a second are optional.
 	Timestamp Time `json:"timestamp"`
 
-	// Type The event's type.
-	Type string `json:"type"`
+	// Data Who joined or left, and as what.
+	Data struct {
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
+
+		// MemberID The id of the membership.
+		MemberID string `json:"memberId"`
+
+		// UserID The id of the user.
+		UserID string `json:"userId"`
+
+		// Role The role that the member has or had.
+		Role string `json:"role"`
+	} `json:"data"`
 }
 
 // Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
@@ -210,32 +210,32 @@ type Next = string
 
 // SubscriptionChanged The event `subscription.changed`.
 type SubscriptionChanged struct {
-	// Data The new subscription.
-	Data struct {
-		// Interval How often it is paid for.
-		Interval string `json:"interval"`
-
-		// OrgID The id of the org.
-		OrgID string `json:"orgId"`
-
-		// Plan The name of the plan.
-		Plan string `json:"plan"`
-
-		// Product What is subscribed to.
-		Product string `json:"product"`
-
-		// Status Its state. `active`, `trialing` and `pastDue` grant the plan's features.
-		Status string `json:"status"`
-
-		// SubscriptionID The id of the subscription.
-		SubscriptionID string `json:"subscriptionId"`
-	} `json:"data"`
+	// Type The event's type.
+	Type string `json:"type"`
 
 	// Timestamp A time in UTC. Fractions of a second are optional.
 	Timestamp Time `json:"timestamp"`
 
-	// Type The event's type.
-	Type string `json:"type"`
+	// Data The new subscription.
+	Data struct {
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
+
+		// SubscriptionID The id of the subscription.
+		SubscriptionID string `json:"subscriptionId"`
+
+		// Product What is subscribed to.
+		Product string `json:"product"`
+
+		// Plan The name of the plan.
+		Plan string `json:"plan"`
+
+		// Interval How often it is paid for.
+		Interval string `json:"interval"`
+
+		// Status Its state. `active`, `trialing` and `pastDue` grant the plan's features.
+		Status string `json:"status"`
+	} `json:"data"`
 }
 
 // TestDelivery The delivery of a test event.
@@ -249,18 +249,18 @@ type Time = time.Time
 
 // WebhookTest The event `webhook.test`.
 type WebhookTest struct {
-	// Data Where the event is sent.
-	Data struct {
-		// EndpointID The id of the endpoint.
-		EndpointID string `json:"endpointId"`
-
-		// OrgID The id of the org.
-		OrgID string `json:"orgId"`
-	} `json:"data"`
+	// Type The event's type.
+	Type string `json:"type"`
 
 	// Timestamp A time in UTC. Fractions of a second are optional.
 	Timestamp Time `json:"timestamp"`
 
-	// Type The event's type.
-	Type string `json:"type"`
+	// Data Where the event is sent.
+	Data struct {
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
+
+		// EndpointID The id of the endpoint.
+		EndpointID string `json:"endpointId"`
+	} `json:"data"`
 }

@@ -79,35 +79,35 @@ const (
 
 // APIKey An API key of an org.
 type APIKey struct {
-	// CreatedAt When it was created, in UTC.
-	CreatedAt Time `json:"createdAt"`
-
-	// CreatedBy The id of the user who created it.
-	CreatedBy string `json:"createdBy"`
-
-	// ExpiresAt When it expires, in UTC; null for never.
-	ExpiresAt *OptionalTime `json:"expiresAt"`
-
 	// ID The id of the key, which is also the first part of `key`.
 	ID string `json:"id"`
-
-	// Key The key itself, `<id>.<secret>`; only in the answer that creates it, and null in a replay of that.
-	Key *string `json:"key,omitempty"`
-
-	// LastUsedAt When it was last used, to the minute and about a minute late; null for never.
-	LastUsedAt *OptionalTime `json:"lastUsedAt"`
 
 	// Name Its name, for people; empty if it has none.
 	Name string `json:"name"`
 
-	// RevokedAt When it was revoked, in UTC; null if it was not.
-	RevokedAt *OptionalTime `json:"revokedAt"`
+	// State Whether it works: only an `active` one does. It is `suspended` while its creator is not an owner or administrator of the org.
+	State APIKeyState `json:"state"`
 
 	// Scopes The scopes of a key: `read` data, `write` test events. Neither includes the other.
 	Scopes Scopes `json:"scopes"`
 
-	// State Whether it works: only an `active` one does. It is `suspended` while its creator is not an owner or administrator of the org.
-	State APIKeyState `json:"state"`
+	// CreatedBy The id of the user who created it.
+	CreatedBy string `json:"createdBy"`
+
+	// CreatedAt When it was created, in UTC.
+	CreatedAt Time `json:"createdAt"`
+
+	// ExpiresAt When it expires, in UTC; null for never.
+	ExpiresAt *OptionalTime `json:"expiresAt"`
+
+	// RevokedAt When it was revoked, in UTC; null if it was not.
+	RevokedAt *OptionalTime `json:"revokedAt"`
+
+	// LastUsedAt When it was last used, to the minute and about a minute late; null for never.
+	LastUsedAt *OptionalTime `json:"lastUsedAt"`
+
+	// Key The key itself, `<id>.<secret>`; only in the answer that creates it, and null in a replay of that.
+	Key *string `json:"key,omitempty"`
 }
 
 // APIKeyState Whether it works: only an `active` one does. It is `suspended` while its creator is not an owner or administrator of the org.
@@ -118,56 +118,56 @@ type APIKeyPage struct {
 	// Data The API keys of this page.
 	Data []APIKey `json:"data"`
 
-	// HasMore Whether more follow at the time of the request.
-	HasMore bool `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 }
 
 // Advance How far to move the clock.
 type Advance struct {
 	// AdvanceSeconds In seconds, at most ten years; 0 unless it is given. The clock ends with the year 2299.
-	AdvanceSeconds *int `json:"advanceSeconds,omitempty"`
+	AdvanceSeconds *int `json:"advanceSeconds,omitempty" range:"0,316224000"`
 }
 
 // Attempt An attempt to deliver an event.
 type Attempt struct {
+	// StartedAt When it began, in UTC.
+	StartedAt Time `json:"startedAt"`
+
+	// TookMs How long it took, in milliseconds, to the microsecond.
+	TookMs float64 `json:"tookMs"`
+
+	// Status The HTTP status that the receiver answered; null if there was no answer.
+	Status *int `json:"status"`
+
+	// Reason Why it failed, for people; null if it was acknowledged.
+	Reason *string `json:"reason"`
+
 	// Answer The first 1 KiB of the answer's body.
 	Answer string `json:"answer"`
 
 	// NextAt When the next attempt was due after this one, in UTC; null after the last.
 	NextAt *OptionalTime `json:"nextAt"`
-
-	// Reason Why it failed, for people; null if it was acknowledged.
-	Reason *string `json:"reason"`
-
-	// StartedAt When it began, in UTC.
-	StartedAt Time `json:"startedAt"`
-
-	// Status The HTTP status that the receiver answered; null if there was no answer.
-	Status *int `json:"status"`
-
-	// TookMs How long it took, in milliseconds, to the microsecond.
-	TookMs float64 `json:"tookMs"`
 }
 
 // AuditLogEntry Something that was done.
 type AuditLogEntry struct {
-	// Action What was done, such as `member.added`.
-	Action string `json:"action"`
+	// ID The id of the entry.
+	ID string `json:"id"`
 
 	// ActorID Who did it; null when there is no actor.
 	ActorID *string `json:"actorId"`
 
-	// CreatedAt When it was done, in UTC.
-	CreatedAt Time `json:"createdAt"`
-
-	// ID The id of the entry.
-	ID string `json:"id"`
+	// Action What was done, such as `member.added`.
+	Action string `json:"action"`
 
 	// TargetID The id of what it was done to; null when there is none.
 	TargetID *string `json:"targetId"`
+
+	// CreatedAt When it was done, in UTC.
+	CreatedAt Time `json:"createdAt"`
 }
 
 // AuditLogPage A page of entries, oldest first.
@@ -175,32 +175,32 @@ type AuditLogPage struct {
 	// Data The entries of this page.
 	Data []AuditLogEntry `json:"data"`
 
-	// HasMore Whether more follow at the time of the request.
-	HasMore bool `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 }
 
 // Certificate A certificate that the server has.
 type Certificate struct {
+	// Name The domain, `local CA`, or the certificate's file.
+	Name string `json:"name"`
+
 	// Authority The URL of the directory of the ACME authority that issued it; null if none did.
 	Authority *string `json:"authority"`
+
+	// NotAfter When it expires; null while there is none yet.
+	NotAfter *OptionalTime `json:"notAfter"`
+
+	// NextRenewal When the server begins to renew it; null where the operator renews it or there is none yet.
+	NextRenewal *OptionalTime `json:"nextRenewal"`
 
 	// LastError Why the last attempt to renew it failed; null if it succeeded or there was none.
 	LastError *string `json:"lastError"`
 
 	// LastErrorAt When that attempt failed; null where `lastError` is null.
 	LastErrorAt *OptionalTime `json:"lastErrorAt"`
-
-	// Name The domain, `local CA`, or the certificate's file.
-	Name string `json:"name"`
-
-	// NextRenewal When the server begins to renew it; null where the operator renews it or there is none yet.
-	NextRenewal *OptionalTime `json:"nextRenewal"`
-
-	// NotAfter When it expires; null while there is none yet.
-	NotAfter *OptionalTime `json:"notAfter"`
 }
 
 // Clock The clock of a server for tests.
@@ -217,14 +217,8 @@ type Deliveries struct {
 
 // Delivery An event on its way to an endpoint.
 type Delivery struct {
-	// Attempts The number of attempts since it was queued or last replayed.
-	Attempts int `json:"attempts"`
-
-	// CreatedAt When the event happened, in UTC.
-	CreatedAt Time `json:"createdAt"`
-
-	// DueAt When the next attempt is due, in UTC; null when there is none.
-	DueAt *OptionalTime `json:"dueAt"`
+	// ID The id of the delivery: the `webhook-id` of each attempt.
+	ID string `json:"id"`
 
 	// EndpointID The id of the endpoint.
 	EndpointID string `json:"endpointId"`
@@ -235,38 +229,35 @@ type Delivery struct {
 	// EventType The type of the event.
 	EventType string `json:"eventType"`
 
-	// FinishedAt When it was acknowledged or failed, in UTC; null before.
-	FinishedAt *OptionalTime `json:"finishedAt"`
+	// State The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
+	State DeliveryState `json:"state"`
 
-	// ID The id of the delivery: the `webhook-id` of each attempt.
-	ID string `json:"id"`
+	// Attempts The number of attempts since it was queued or last replayed.
+	Attempts int `json:"attempts"`
 
 	// LastAttemptAt When the last attempt ended, in UTC; null before the first.
 	LastAttemptAt *OptionalTime `json:"lastAttemptAt"`
 
-	// LastReason Why the last attempt failed, for people; null if it was acknowledged, or there was none.
-	LastReason *string `json:"lastReason"`
-
 	// LastStatus The HTTP status that the last attempt was answered with; null if there was no answer, or no attempt.
 	LastStatus *int `json:"lastStatus"`
 
-	// State The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
-	State DeliveryState `json:"state"`
+	// LastReason Why the last attempt failed, for people; null if it was acknowledged, or there was none.
+	LastReason *string `json:"lastReason"`
+
+	// CreatedAt When the event happened, in UTC.
+	CreatedAt Time `json:"createdAt"`
+
+	// DueAt When the next attempt is due, in UTC; null when there is none.
+	DueAt *OptionalTime `json:"dueAt"`
+
+	// FinishedAt When it was acknowledged or failed, in UTC; null before.
+	FinishedAt *OptionalTime `json:"finishedAt"`
 }
 
 // DeliveryDetail A delivery with its event and its latest attempts.
 type DeliveryDetail struct {
-	// Attempts The number of attempts since it was queued or last replayed.
-	Attempts int `json:"attempts"`
-
-	// Body The body that is sent.
-	Body Event `json:"body"`
-
-	// CreatedAt When the event happened, in UTC.
-	CreatedAt Time `json:"createdAt"`
-
-	// DueAt When the next attempt is due, in UTC; null when there is none.
-	DueAt *OptionalTime `json:"dueAt"`
+	// ID The id of the delivery: the `webhook-id` of each attempt.
+	ID string `json:"id"`
 
 	// EndpointID The id of the endpoint.
 	EndpointID string `json:"endpointId"`
@@ -277,26 +268,35 @@ type DeliveryDetail struct {
 	// EventType The type of the event.
 	EventType string `json:"eventType"`
 
-	// FinishedAt When it was acknowledged or failed, in UTC; null before.
-	FinishedAt *OptionalTime `json:"finishedAt"`
+	// State The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
+	State DeliveryState `json:"state"`
 
-	// History The latest 30 attempts, oldest first.
-	History []Attempt `json:"history"`
-
-	// ID The id of the delivery: the `webhook-id` of each attempt.
-	ID string `json:"id"`
+	// Attempts The number of attempts since it was queued or last replayed.
+	Attempts int `json:"attempts"`
 
 	// LastAttemptAt When the last attempt ended, in UTC; null before the first.
 	LastAttemptAt *OptionalTime `json:"lastAttemptAt"`
 
-	// LastReason Why the last attempt failed, for people; null if it was acknowledged, or there was none.
-	LastReason *string `json:"lastReason"`
-
 	// LastStatus The HTTP status that the last attempt was answered with; null if there was no answer, or no attempt.
 	LastStatus *int `json:"lastStatus"`
 
-	// State The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
-	State DeliveryState `json:"state"`
+	// LastReason Why the last attempt failed, for people; null if it was acknowledged, or there was none.
+	LastReason *string `json:"lastReason"`
+
+	// CreatedAt When the event happened, in UTC.
+	CreatedAt Time `json:"createdAt"`
+
+	// DueAt When the next attempt is due, in UTC; null when there is none.
+	DueAt *OptionalTime `json:"dueAt"`
+
+	// FinishedAt When it was acknowledged or failed, in UTC; null before.
+	FinishedAt *OptionalTime `json:"finishedAt"`
+
+	// Body The body that is sent.
+	Body Event `json:"body"`
+
+	// History The latest 30 attempts, oldest first.
+	History []Attempt `json:"history"`
 }
 
 // DeliveryFilter Which deliveries of an org. The fields combine; what is null or left out selects all.
@@ -331,11 +331,11 @@ type DeliveryPage struct {
 	// Data The deliveries of this page.
 	Data []Delivery `json:"data"`
 
-	// HasMore Whether more follow at the time of the request.
-	HasMore bool `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 }
 
 // DeliveryState The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
@@ -343,11 +343,20 @@ type DeliveryState string
 
 // Endpoint A webhook endpoint.
 type Endpoint struct {
-	// CreatedAt When it was created, in UTC.
-	CreatedAt Time `json:"createdAt"`
+	// ID The id of the endpoint, unique in its org.
+	ID string `json:"id"`
+
+	// URL Where events are sent.
+	URL string `json:"url"`
 
 	// Description What it is for, for people; may be empty.
 	Description string `json:"description"`
+
+	// Events What it receives: event types, groups of them such as `member.*`, or `*` for all.
+	Events []string `json:"events"`
+
+	// CreatedAt When it was created, in UTC.
+	CreatedAt Time `json:"createdAt"`
 
 	// DisabledAt Since when it has been disabled, in UTC; null while it is enabled. Its events are held meanwhile.
 	DisabledAt *OptionalTime `json:"disabledAt"`
@@ -358,20 +367,11 @@ type Endpoint struct {
 	// DisabledReason After what it was disabled automatically, such as `6 failed attempts: the receiver answered 500 Internal Server Error`; null while it is enabled, or when it was not.
 	DisabledReason *string `json:"disabledReason"`
 
-	// Events What it receives: event types, groups of them such as `member.*`, or `*` for all.
-	Events []string `json:"events"`
-
-	// ID The id of the endpoint, unique in its org.
-	ID string `json:"id"`
-
 	// OldSecretUntil Until when the secret before the last rotation also signs, in UTC; null if it doesn't.
 	OldSecretUntil *OptionalTime `json:"oldSecretUntil"`
 
 	// Secret What signs its deliveries; only in the answers that create it or rotate the secret, and null in a replay of these.
 	Secret *string `json:"secret,omitempty"`
-
-	// URL Where events are sent.
-	URL string `json:"url"`
 
 	// Warnings What is likely to surprise about the URL, in the answer to a creation or an update, such as an address to which the server refuses to deliver, or another endpoint with the same URL.
 	Warnings *[]string `json:"warnings,omitempty"`
@@ -380,7 +380,7 @@ type Endpoint struct {
 // EndpointChange Fields that are left out stay; null clears the description.
 type EndpointChange struct {
 	// Description What it is for, for people.
-	Description *string `json:"description,omitempty"`
+	Description *string `json:"description,omitempty" null:"clears"`
 
 	// Events The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
 	Events *[]string `json:"events,omitempty"`
@@ -394,38 +394,38 @@ type EndpointPage struct {
 	// Data The endpoints of this page.
 	Data []Endpoint `json:"data"`
 
-	// HasMore Whether more follow at the time of the request.
-	HasMore bool `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 }
 
 // Event The body that is sent.
 type Event struct {
-	// Data Its data, as its type has it.
-	Data map[string]interface{} `json:"data"`
+	// Type The type of the event.
+	Type string `json:"type"`
 
 	// Timestamp When it happened, in UTC.
 	Timestamp Time `json:"timestamp"`
 
-	// Type The type of the event.
-	Type string `json:"type"`
+	// Data Its data, as its type has it.
+	Data map[string]interface{} `json:"data"`
 }
 
 // EventType An event type.
 type EventType struct {
-	// BuiltIn Whether it is part of the Team Data API, and can't be changed.
-	BuiltIn bool `json:"builtIn"`
+	// Name The name of the event type, such as `invoice.paid`.
+	Name string `json:"name"`
 
 	// Description What the event means, for receivers; may be empty.
 	Description string `json:"description"`
 
-	// Name The name of the event type, such as `invoice.paid`.
-	Name string `json:"name"`
-
 	// Schema The JSON Schema that the data must match: an object, true or false; null for any object.
 	Schema interface{} `json:"schema"`
+
+	// BuiltIn Whether it is part of the Team Data API, and can't be changed.
+	BuiltIn bool `json:"builtIn"`
 }
 
 // EventTypeChange The description and the schema of an event type.
@@ -442,11 +442,11 @@ type EventTypePage struct {
 	// Data The event types of this page.
 	Data []EventType `json:"data"`
 
-	// HasMore Whether more follow at the time of the request.
-	HasMore bool `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 }
 
 // Feature A part of the Team Data API that a plan can include.
@@ -457,14 +457,14 @@ type Features = []Feature
 
 // File A file.
 type File struct {
-	// ContentType Its media type.
-	ContentType string `json:"contentType"`
-
 	// ID The id of the file.
 	ID string `json:"id"`
 
 	// Name The name of the file.
 	Name string `json:"name"`
+
+	// ContentType Its media type.
+	ContentType string `json:"contentType"`
 
 	// Size Its size in bytes.
 	Size int `json:"size"`
@@ -488,7 +488,7 @@ type Instructions struct {
 // InstructionsChange The instructions to set.
 type InstructionsChange struct {
 	// Instructions The text, which may have several lines; null clears.
-	Instructions *string `json:"instructions"`
+	Instructions *string `json:"instructions" null:"value"`
 }
 
 // MailedLink Where the link was mailed to.
@@ -499,6 +499,24 @@ type MailedLink struct {
 
 // Member Somebody's membership in an org.
 type Member struct {
+	// ID The id of the membership.
+	ID string `json:"id"`
+
+	// UserID The id of the user, who is a member of the org once.
+	UserID string `json:"userId"`
+
+	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing.
+	Role string `json:"role"`
+
+	// Name The name, for people; empty if it is not known. The Team Data API doesn't show it.
+	Name string `json:"name"`
+
+	// Email The address for mail about the org; empty if it is not known. The Team Data API doesn't show it.
+	Email string `json:"email"`
+
+	// CreatedAt When the user became a member, in UTC.
+	CreatedAt Time `json:"createdAt"`
+
 	// APIKeys The API keys that the member created, without revoked and expired ones. They work while the role is `owner` or `admin`, and are suspended otherwise.
 	APIKeys struct {
 		// Active How many of them work.
@@ -507,33 +525,15 @@ type Member struct {
 		// Suspended How many of them are suspended.
 		Suspended int `json:"suspended"`
 	} `json:"apiKeys"`
-
-	// CreatedAt When the user became a member, in UTC.
-	CreatedAt Time `json:"createdAt"`
-
-	// Email The address for mail about the org; empty if it is not known. The Team Data API doesn't show it.
-	Email string `json:"email"`
-
-	// ID The id of the membership.
-	ID string `json:"id"`
-
-	// Name The name, for people; empty if it is not known. The Team Data API doesn't show it.
-	Name string `json:"name"`
-
-	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing.
-	Role string `json:"role"`
-
-	// UserID The id of the user, who is a member of the org once.
-	UserID string `json:"userId"`
 }
 
 // MemberChange Fields that are left out stay; null clears `name` and `email`. A member always has a role: null counts as left out.
 type MemberChange struct {
 	// Email One bare email address, for mail about the org.
-	Email *string `json:"email,omitempty"`
+	Email *string `json:"email,omitempty" null:"clears"`
 
 	// Name The name, for people.
-	Name *string `json:"name,omitempty"`
+	Name *string `json:"name,omitempty" null:"clears"`
 
 	// Role The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused.
 	Role *string `json:"role,omitempty"`
@@ -541,22 +541,22 @@ type MemberChange struct {
 
 // MemberOutcome What became of a member.
 type MemberOutcome struct {
-	// Member The member after the batch.
-	Member Member `json:"member"`
-
 	// Result What was done.
 	Result MemberOutcomeResult `json:"result"`
 
+	// Member The member after the batch.
+	Member Member `json:"member"`
+
 	// Was What the member was before; only where `result` is `changed`.
 	Was *struct {
-		// Email The address before; empty if it was not known.
-		Email string `json:"email"`
+		// Role The role before.
+		Role string `json:"role"`
 
 		// Name The name before; empty if it was not known.
 		Name string `json:"name"`
 
-		// Role The role before.
-		Role string `json:"role"`
+		// Email The address before; empty if it was not known.
+		Email string `json:"email"`
 	} `json:"was,omitempty"`
 }
 
@@ -574,27 +574,30 @@ type MemberPage struct {
 	// Data The members of this page.
 	Data []Member `json:"data"`
 
-	// HasMore Whether more follow at the time of the request.
-	HasMore bool `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 }
 
 // MemberValues What a member is to be. `name` and `email` that are left out stay; null clears.
 type MemberValues struct {
-	// Email One bare email address, for mail about the org.
-	Email *string `json:"email,omitempty"`
-
-	// Name The name, for people.
-	Name *string `json:"name,omitempty"`
-
 	// Role The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused.
 	Role string `json:"role"`
+
+	// Email One bare email address, for mail about the org.
+	Email *string `json:"email,omitempty" null:"clears"`
+
+	// Name The name, for people.
+	Name *string `json:"name,omitempty" null:"clears"`
 }
 
 // NewAPIKey An API key to create.
 type NewAPIKey struct {
+	// Scopes The scopes of a key: `read` data, `write` test events. Neither includes the other.
+	Scopes Scopes `json:"scopes"`
+
 	// CreatedBy The id of an owner or administrator of the org. The key works while the user is one.
 	CreatedBy string `json:"createdBy"`
 
@@ -603,9 +606,6 @@ type NewAPIKey struct {
 
 	// Name Its name, for people.
 	Name *string `json:"name,omitempty"`
-
-	// Scopes The scopes of a key: `read` data, `write` test events. Neither includes the other.
-	Scopes Scopes `json:"scopes"`
 }
 
 // NewAuditLogEntries Entries to add.
@@ -620,7 +620,7 @@ type NewAuditLogEntry struct {
 	Action string `json:"action"`
 
 	// ActorID Who did it; null for no actor. Without it the actor is that of `Teamdata-Actor`.
-	ActorID *string `json:"actorId,omitempty"`
+	ActorID *string `json:"actorId,omitempty" null:"clears"`
 
 	// TargetID The id of what it was done to.
 	TargetID *string `json:"targetId,omitempty"`
@@ -628,29 +628,29 @@ type NewAuditLogEntry struct {
 
 // NewEndpoint A webhook endpoint to create. An org has at most 50 (409).
 type NewEndpoint struct {
-	// Description What it is for, for people.
-	Description *string `json:"description,omitempty"`
+	// URL Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form.
+	URL string `json:"url"`
 
 	// Events The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
 	Events []string `json:"events"`
+
+	// Description What it is for, for people.
+	Description *string `json:"description,omitempty" null:"clears"`
 
 	// ID Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one.
 	ID *string `json:"id,omitempty"`
 
 	// Secret A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes.
 	Secret *string `json:"secret,omitempty"`
-
-	// URL Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form.
-	URL string `json:"url"`
 }
 
 // NewEvent An event to send.
 type NewEvent struct {
-	// Data Its data, which must match the JSON Schema of the type.
-	Data map[string]interface{} `json:"data"`
-
 	// Type A registered event type, or a built-in one other than `webhook.test`.
 	Type string `json:"type"`
+
+	// Data Its data, which must match the JSON Schema of the type.
+	Data map[string]interface{} `json:"data"`
 }
 
 // NewEvents Events to send.
@@ -661,41 +661,41 @@ type NewEvents struct {
 
 // NewFile A file to add.
 type NewFile struct {
-	// ContentType Its media type, such as `application/pdf`.
-	ContentType string `json:"contentType"`
-
-	// ID Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one.
-	ID *string `json:"id,omitempty"`
-
 	// Name The name of the file.
 	Name string `json:"name"`
 
+	// ContentType Its media type, such as `application/pdf`.
+	ContentType string `json:"contentType"`
+
 	// Size Its size in bytes.
-	Size int `json:"size"`
+	Size int `json:"size" range:"0,9007199254740991"`
+
+	// ID Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one.
+	ID *string `json:"id,omitempty"`
 }
 
 // NewMember A member to add.
 type NewMember struct {
-	// Email One bare email address, for mail about the org.
-	Email *string `json:"email,omitempty"`
-
-	// Name The name, for people.
-	Name *string `json:"name,omitempty"`
+	// UserID The id of the user, of A-Z a-z 0-9 _ and -.
+	UserID string `json:"userId"`
 
 	// Role The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused.
 	Role string `json:"role"`
 
-	// UserID The id of the user, of A-Z a-z 0-9 _ and -.
-	UserID string `json:"userId"`
+	// Email One bare email address, for mail about the org.
+	Email *string `json:"email,omitempty" null:"clears"`
+
+	// Name The name, for people.
+	Name *string `json:"name,omitempty" null:"clears"`
 }
 
 // NewMembers Members to add or update.
 type NewMembers struct {
-	// DryRun True to be told what would be done. Nothing is done then, and the `Idempotency-Key` is not used.
-	DryRun *bool `json:"dryRun,omitempty"`
-
 	// Members 1 to 1,000 members.
 	Members []NewMember `json:"members"`
+
+	// DryRun True to be told what would be done. Nothing is done then, and the `Idempotency-Key` is not used.
+	DryRun *bool `json:"dryRun,omitempty"`
 
 	// Upsert Whether users who are members already are updated: `name` and `email` that are left out stay. Unless it is true, such a user is a conflict (409).
 	Upsert *bool `json:"upsert,omitempty"`
@@ -703,20 +703,20 @@ type NewMembers struct {
 
 // NewOperatorToken An operator token to create.
 type NewOperatorToken struct {
-	// ExpiresAt When it expires; never unless it is given. It is written like `2027-01-01T00:00:00Z`.
-	ExpiresAt *string `json:"expiresAt,omitempty"`
-
 	// Name Its name, for people.
 	Name string `json:"name"`
+
+	// ExpiresAt When it expires; never unless it is given. It is written like `2027-01-01T00:00:00Z`.
+	ExpiresAt *string `json:"expiresAt,omitempty"`
 }
 
 // NewOrg An org to create.
 type NewOrg struct {
-	// ID Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one.
-	ID *string `json:"id,omitempty"`
-
 	// Name Its name, for people.
 	Name string `json:"name"`
+
+	// ID Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one.
+	ID *string `json:"id,omitempty"`
 
 	// Subscription The subscription of a new org. What is left out is that of an active one of the plan `selfHosted`.
 	Subscription *NewSubscription `json:"subscription,omitempty"`
@@ -724,20 +724,20 @@ type NewOrg struct {
 
 // NewPortalLink Who is signed in, with which role, and how long the link is valid.
 type NewPortalLink struct {
-	// Email The person's mail address, for the page; that of the member, unless it is given.
-	Email *string `json:"email,omitempty"`
-
-	// ExpiresInSeconds How long the link is valid, in seconds; at most an hour, which is also the default.
-	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty"`
-
-	// Name The person's name, for the page; that of the member, unless it is given.
-	Name *string `json:"name,omitempty"`
+	// UserID The id of the user, of A-Z a-z 0-9 _ and -. The user need not be a member of the org.
+	UserID string `json:"userId"`
 
 	// Role The role: a `viewer` sees everything but secrets and changes nothing, an `admin` manages the org.
 	Role NewPortalLinkRole `json:"role"`
 
-	// UserID The id of the user, of A-Z a-z 0-9 _ and -. The user need not be a member of the org.
-	UserID string `json:"userId"`
+	// Email The person's mail address, for the page; that of the member, unless it is given.
+	Email *string `json:"email,omitempty"`
+
+	// ExpiresInSeconds How long the link is valid, in seconds; at most an hour, which is also the default.
+	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty" range:"1,3600"`
+
+	// Name The person's name, for the page; that of the member, unless it is given.
+	Name *string `json:"name,omitempty"`
 }
 
 // NewPortalLinkRole The role: a `viewer` sees everything but secrets and changes nothing, an `admin` manages the org.
@@ -758,7 +758,7 @@ type NewReplay struct {
 // NewSignInLink How long the link is valid, and whether it is mailed.
 type NewSignInLink struct {
 	// ExpiresInSeconds How long the link is valid, in seconds; at most 7 days, and a day unless it is given.
-	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty"`
+	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty" range:"1,604800"`
 
 	// Mail True to mail the link to the address of the account, instead of showing it.
 	Mail *bool `json:"mail,omitempty"`
@@ -787,26 +787,26 @@ type Next = string
 
 // Node A server on the data.
 type Node struct {
-	// ClockOffsetMs How many milliseconds the database's clock is ahead of its own.
-	ClockOffsetMs int `json:"clockOffsetMs"`
-
 	// Name Its name, which no other node has at the time.
 	Name string `json:"name"`
-
-	// SeenAt Its last heartbeat, in UTC.
-	SeenAt Time `json:"seenAt"`
-
-	// Shards For how many of the 64 shards of endpoints it sends.
-	Shards int `json:"shards"`
-
-	// StartedAt When it was started, in UTC.
-	StartedAt Time `json:"startedAt"`
 
 	// State `running`, `stopping` while it hands over what it has, or `lost`: it was not seen for so long that the others have it.
 	State string `json:"state"`
 
 	// Version The version of its program.
 	Version string `json:"version"`
+
+	// Shards For how many of the 64 shards of endpoints it sends.
+	Shards int `json:"shards" range:"0,64"`
+
+	// ClockOffsetMs How many milliseconds the database's clock is ahead of its own.
+	ClockOffsetMs int `json:"clockOffsetMs"`
+
+	// StartedAt When it was started, in UTC.
+	StartedAt Time `json:"startedAt"`
+
+	// SeenAt Its last heartbeat, in UTC.
+	SeenAt Time `json:"seenAt"`
 }
 
 // NodePage A page of nodes.
@@ -814,11 +814,11 @@ type NodePage struct {
 	// Data The nodes of this page.
 	Data []Node `json:"data"`
 
-	// HasMore Whether more follow at the time of the request.
-	HasMore bool `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 }
 
 // Nothing An empty object, which is taken for no body.
@@ -826,17 +826,17 @@ type Nothing = map[string]interface{}
 
 // OperatorToken An operator token, for the admin API over HTTPS.
 type OperatorToken struct {
-	// CreatedAt When it was created, in UTC; null if that is not known.
-	CreatedAt *OptionalTime `json:"createdAt"`
-
-	// ExpiresAt When it expires, in UTC; null for never.
-	ExpiresAt *OptionalTime `json:"expiresAt"`
-
 	// ID The id of the token, which is also the first part of `token`.
 	ID string `json:"id"`
 
 	// Name Its name, for people.
 	Name string `json:"name"`
+
+	// CreatedAt When it was created, in UTC; null if that is not known.
+	CreatedAt *OptionalTime `json:"createdAt"`
+
+	// ExpiresAt When it expires, in UTC; null for never.
+	ExpiresAt *OptionalTime `json:"expiresAt"`
 
 	// Token The token itself, `<id>.<secret>`; only in the answer that creates it, and null in a replay of that.
 	Token *string `json:"token,omitempty"`
@@ -847,11 +847,11 @@ type OperatorTokenPage struct {
 	// Data The operator tokens of this page.
 	Data []OperatorToken `json:"data"`
 
-	// HasMore Whether more follow at the time of the request.
-	HasMore bool `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 }
 
 // OptionalTime A time in UTC; null where there is none.
@@ -859,14 +859,14 @@ type OptionalTime = time.Time
 
 // Org An org.
 type Org struct {
-	// CreatedAt When it was created, in UTC.
-	CreatedAt Time `json:"createdAt"`
-
 	// ID The id of the org.
 	ID string `json:"id"`
 
 	// Name Its name, for people.
 	Name string `json:"name"`
+
+	// CreatedAt When it was created, in UTC.
+	CreatedAt Time `json:"createdAt"`
 
 	// Subscription An org's subscription.
 	Subscription Subscription `json:"subscription"`
@@ -883,23 +883,23 @@ type OrgPage struct {
 	// Data The orgs of this page.
 	Data []Org `json:"data"`
 
-	// HasMore Whether more follow at the time of the request.
-	HasMore bool `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 }
 
 // Plan A plan.
 type Plan struct {
-	// BuiltIn Whether it is in every data file, and can't be changed.
-	BuiltIn bool `json:"builtIn"`
+	// Name The name of the plan.
+	Name string `json:"name"`
 
 	// Features What a plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API.
 	Features Features `json:"features"`
 
-	// Name The name of the plan.
-	Name string `json:"name"`
+	// BuiltIn Whether it is in every data file, and can't be changed.
+	BuiltIn bool `json:"builtIn"`
 }
 
 // PlanChange What the plan includes.
@@ -913,35 +913,35 @@ type PlanPage struct {
 	// Data The plans of this page.
 	Data []Plan `json:"data"`
 
-	// HasMore Whether more follow at the time of the request.
-	HasMore bool `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 }
 
 // PortalLink A portal link, which works once.
 type PortalLink struct {
+	// ID The id of the link.
+	ID string `json:"id"`
+
+	// UserID Who signs in with it.
+	UserID string `json:"userId"`
+
+	// Role What the person may do there.
+	Role PortalLinkRole `json:"role"`
+
 	// CreatedAt When it was created, in UTC.
 	CreatedAt Time `json:"createdAt"`
 
 	// ExpiresAt When it expires, in UTC.
 	ExpiresAt Time `json:"expiresAt"`
 
-	// ID The id of the link.
-	ID string `json:"id"`
-
-	// Role What the person may do there.
-	Role PortalLinkRole `json:"role"`
-
-	// Token The secret part of the link; null in a replay.
-	Token *string `json:"token"`
-
 	// URL The link; null in a replay.
 	URL *string `json:"url"`
 
-	// UserID Who signs in with it.
-	UserID string `json:"userId"`
+	// Token The secret part of the link; null in a replay.
+	Token *string `json:"token"`
 }
 
 // PortalLinkRole What the person may do there.
@@ -949,29 +949,29 @@ type PortalLinkRole string
 
 // PortalSession Somebody who is signed in through a portal link.
 type PortalSession struct {
-	// CreatedAt When the person signed in, in UTC.
-	CreatedAt Time `json:"createdAt"`
-
-	// Email The person's mail address, as the link had it; empty when it is not known.
-	Email string `json:"email"`
-
 	// ID The id of the session.
 	ID string `json:"id"`
 
-	// LastSeenAt When the session was last used, in UTC, to the minute.
-	LastSeenAt Time `json:"lastSeenAt"`
-
-	// Name The person's name, as the link had it; empty when it is not known.
-	Name string `json:"name"`
+	// UserID Who is signed in.
+	UserID string `json:"userId"`
 
 	// Role What the person may do there.
 	Role PortalSessionRole `json:"role"`
 
+	// Name The person's name, as the link had it; empty when it is not known.
+	Name string `json:"name"`
+
+	// Email The person's mail address, as the link had it; empty when it is not known.
+	Email string `json:"email"`
+
 	// UserAgent What the browser calls itself.
 	UserAgent string `json:"userAgent"`
 
-	// UserID Who is signed in.
-	UserID string `json:"userId"`
+	// CreatedAt When the person signed in, in UTC.
+	CreatedAt Time `json:"createdAt"`
+
+	// LastSeenAt When the session was last used, in UTC, to the minute.
+	LastSeenAt Time `json:"lastSeenAt"`
 }
 
 // PortalSessionRole What the person may do there.
@@ -982,50 +982,50 @@ type PortalSessionPage struct {
 	// Data The portal sessions of this page.
 	Data []PortalSession `json:"data"`
 
-	// HasMore Whether more follow at the time of the request.
-	HasMore bool `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 }
 
 // RemovedMember A member who was removed.
 type RemovedMember struct {
-	// RevokedKeys How many API keys the removal revoked.
-	RevokedKeys int `json:"revokedKeys"`
-
 	// UserID The id of the user.
 	UserID string `json:"userId"`
+
+	// RevokedKeys How many API keys the removal revoked.
+	RevokedKeys int `json:"revokedKeys"`
 }
 
 // Replay Many deliveries that are replayed, one after the other.
 type Replay struct {
+	// ID The id of the replay.
+	ID string `json:"id"`
+
+	// State `running` until it is `done` or `cancelled`.
+	State ReplayState `json:"state"`
+
+	// Done How many deliveries it has made due.
+	Done int `json:"done"`
+
+	// Total How many were counted before it began. `done` may differ in the end, because deliveries succeed or fail meanwhile.
+	Total int `json:"total" range:"0,100000"`
+
+	// More Whether there were more than `total`, at which the count ends.
+	More bool `json:"more"`
+
+	// Filter The filter that selects the deliveries; null if they are named.
+	Filter *DeliveryFilter `json:"filter"`
+
 	// ActorID Who created it.
 	ActorID *string `json:"actorId"`
 
 	// CreatedAt When it was created, in UTC. What is attempted after that is left alone.
 	CreatedAt Time `json:"createdAt"`
 
-	// Done How many deliveries it has made due.
-	Done int `json:"done"`
-
-	// Filter The filter that selects the deliveries; null if they are named.
-	Filter *DeliveryFilter `json:"filter"`
-
 	// FinishedAt When it was over, in UTC; null before.
 	FinishedAt *OptionalTime `json:"finishedAt"`
-
-	// ID The id of the replay.
-	ID string `json:"id"`
-
-	// More Whether there were more than `total`, at which the count ends.
-	More bool `json:"more"`
-
-	// State `running` until it is `done` or `cancelled`.
-	State ReplayState `json:"state"`
-
-	// Total How many were counted before it began. `done` may differ in the end, because deliveries succeed or fail meanwhile.
-	Total int `json:"total"`
 }
 
 // ReplayState `running` until it is `done` or `cancelled`.
@@ -1036,23 +1036,23 @@ type ReplayPage struct {
 	// Data The replays of this page.
 	Data []Replay `json:"data"`
 
-	// HasMore Whether more follow at the time of the request.
-	HasMore bool `json:"hasMore"`
-
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 }
 
 // ReplayPreview What would be replayed.
 type ReplayPreview struct {
-	// Endpoints How many of them go to each endpoint, in order of id.
-	Endpoints []ReplayedEndpoint `json:"endpoints"`
+	// Total The number of deliveries.
+	Total int `json:"total" range:"0,100000"`
 
 	// More Whether there are more than `total`, at which the count ends.
 	More bool `json:"more"`
 
-	// Total The number of deliveries.
-	Total int `json:"total"`
+	// Endpoints How many of them go to each endpoint, in order of id.
+	Endpoints []ReplayedEndpoint `json:"endpoints"`
 }
 
 // ReplayedEndpoint An endpoint that deliveries would be replayed to.
@@ -1067,7 +1067,7 @@ type ReplayedEndpoint struct {
 // Rotation The new secret, and how long the old one also signs.
 type Rotation struct {
 	// OverlapSeconds How long the old secret also signs, in seconds, at most 7 days; 0 unless it is given.
-	OverlapSeconds *int `json:"overlapSeconds,omitempty"`
+	OverlapSeconds *int `json:"overlapSeconds,omitempty" range:"0,604800"`
 
 	// Secret A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes.
 	Secret *string `json:"secret,omitempty"`
@@ -1081,14 +1081,14 @@ type Scopes = []Scope
 
 // Secret The secrets that sign an endpoint's deliveries now.
 type Secret struct {
+	// Secret `whsec_` and the base64 of the bytes of the key.
+	Secret string `json:"secret"`
+
 	// OldSecret The secret before the last rotation, in the same form; null when it no longer signs.
 	OldSecret *string `json:"oldSecret"`
 
 	// OldSecretUntil Until when that one also signs, in UTC; null when it no longer does.
 	OldSecretUntil *OptionalTime `json:"oldSecretUntil"`
-
-	// Secret `whsec_` and the base64 of the bytes of the key.
-	Secret string `json:"secret"`
 }
 
 // SentEvents What was sent.
@@ -1099,41 +1099,35 @@ type SentEvents struct {
 
 // SignInLink A sign-in link, which works once.
 type SignInLink struct {
+	// ID The id of the link.
+	ID string `json:"id"`
+
+	// UserID Who signs in with it.
+	UserID string `json:"userId"`
+
 	// CreatedAt When it was created, in UTC.
 	CreatedAt Time `json:"createdAt"`
 
 	// ExpiresAt When it expires, in UTC.
 	ExpiresAt Time `json:"expiresAt"`
 
-	// ID The id of the link.
-	ID string `json:"id"`
-
-	// Token The secret part of the link; null in a replay.
-	Token *string `json:"token"`
-
 	// URL The link; null in a replay.
 	URL *string `json:"url"`
 
-	// UserID Who signs in with it.
-	UserID string `json:"userId"`
+	// Token The secret part of the link; null in a replay.
+	Token *string `json:"token"`
 }
 
 // Status The state of the server, and what is waiting.
 type Status struct {
-	// Addresses Where it is served, such as https://data.example.com.
-	Addresses []string `json:"addresses"`
-
-	// AheadOfClock The newest stored time, if that is more than a minute ahead of the clock; otherwise null.
-	AheadOfClock *OptionalTime `json:"aheadOfClock"`
-
-	// Certificates The certificates that it serves with.
-	Certificates []Certificate `json:"certificates"`
+	// Version The version of the server's program.
+	Version string `json:"version"`
 
 	// DataFile The path of the data file.
 	DataFile string `json:"dataFile"`
 
-	// DeletedOrgs The ids of deleted orgs whose data is still being dropped, in order; the first 100 of them.
-	DeletedOrgs []string `json:"deletedOrgs"`
+	// Size The size of the data file in bytes.
+	Size int `json:"size"`
 
 	// Schema The schema of the data file.
 	Schema int `json:"schema"`
@@ -1141,17 +1135,23 @@ type Status struct {
 	// Sealed Whether secrets are encrypted in the data file with a key that is kept outside of it.
 	Sealed bool `json:"sealed"`
 
+	// AheadOfClock The newest stored time, if that is more than a minute ahead of the clock; otherwise null.
+	AheadOfClock *OptionalTime `json:"aheadOfClock"`
+
 	// Since Since when the server has been serving; null where the data file is used without one.
 	Since *OptionalTime `json:"since"`
 
-	// Size The size of the data file in bytes.
-	Size int `json:"size"`
+	// Addresses Where it is served, such as https://data.example.com.
+	Addresses []string `json:"addresses"`
 
-	// Version The version of the server's program.
-	Version string `json:"version"`
+	// Certificates The certificates that it serves with.
+	Certificates []Certificate `json:"certificates"`
 
 	// Waiting What is waiting to be sent.
 	Waiting Waiting `json:"waiting"`
+
+	// DeletedOrgs The ids of deleted orgs whose data is still being dropped, in order; the first 100 of them.
+	DeletedOrgs []string `json:"deletedOrgs"`
 }
 
 // Subscription An org's subscription.
@@ -1159,14 +1159,14 @@ type Subscription struct {
 	// ID The id of the subscription.
 	ID string `json:"id"`
 
-	// Interval How often it is paid for.
-	Interval string `json:"interval"`
+	// Product What is subscribed to.
+	Product string `json:"product"`
 
 	// Plan The name of the plan.
 	Plan string `json:"plan"`
 
-	// Product What is subscribed to.
-	Product string `json:"product"`
+	// Interval How often it is paid for.
+	Interval string `json:"interval"`
 
 	// Status Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none.
 	Status string `json:"status"`
@@ -1207,11 +1207,11 @@ type Time = time.Time
 
 // Waiting What is waiting to be sent.
 type Waiting struct {
-	// DueAt When the first of these deliveries is due; null where there is none.
-	DueAt *OptionalTime `json:"dueAt"`
-
 	// Endpoints The number of enabled endpoints with waiting deliveries.
 	Endpoints int `json:"endpoints"`
+
+	// DueAt When the first of these deliveries is due; null where there is none.
+	DueAt *OptionalTime `json:"dueAt"`
 
 	// Mails The number of waiting mails, counted up to 1,000.
 	Mails int `json:"mails"`
