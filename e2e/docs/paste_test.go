@@ -22,7 +22,7 @@ func TestPastedCommands(t *testing.T) {
 	}{
 		{"docs/admin-api.md", "## Where it is", []string{`"schema":1`}, strings.NewReplacer()},
 		{"docs/webhooks.md", "## When it fails", []string{"whe_hook", "rpl_"}, strings.NewReplacer("replay create", "replay create --yes")}, // nobody is there to ask
-		{"docs/webhooks.md", "## Try it", []string{"", "webhook.test"}, strings.NewReplacer("teamdata listen", ": ")},                           // it has stories of its own, and does not end
+		{"docs/webhooks.md", "## Try it", []string{"", "webhook.test"}, strings.NewReplacer("teamdata listen", ": ")},                       // it has stories of its own, and does not end
 	} {
 		blocks := regexp.MustCompile("(?ms)^ *```\n(.*?)^ *```$").FindAllStringSubmatch(section(t, paste.page, paste.heading), -1)
 		if len(blocks) != len(paste.wants) {
