@@ -18,15 +18,18 @@ func (c *checker) rows(kinds []*rows.Kind) error {
 		if k.Span > 0 {
 			each = func(b *bbolt.Bucket, fn func(key, value []byte)) int { return c.partitions(k, b, fn) }
 		}
-		each(c.bolt.Bucket([]byte(k.Name)), func(key, value []byte) {
-			fn(key, value, func(want *rows.Entries) {
-				for i, x := range k.Indexes {
-					if e := want[i]; e.Key != nil {
-						n[x.Name]++
-						c.entry(k, key, x.Name, &e)
-					}
+		var of []byte // the key of the row
+		compare := func(want *rows.Entries) {
+			for i, x := range k.Indexes {
+				if e := &want[i]; e.Key != nil {
+					n[x.Name]++
+					c.entry(k, of, x.Name, e)
 				}
-			})
+			}
+		}
+		each(c.bolt.Bucket([]byte(k.Name)), func(key, value []byte) {
+			of = key
+			fn(key, value, compare)
 		})
 		for i, x := range k.Indexes {
 			if i > 0 && k.Indexes[i-1].Name == x.Name {

@@ -118,13 +118,14 @@ func (c *Checker) look() {
 // check checks the rows of the table.
 func (t *Table[T]) check(c *Checker) {
 	var want Entries
+	var own []byte
 	err := c.Walk(&t.Kind, func(key, value []byte, compare func(*Entries)) {
 		v, err := t.Read(key, value)
 		if err != nil {
 			c.Fault("%s %q: the record is damaged", t.Name, key)
 			return
 		}
-		if own := t.Key(nil, &v); !bytes.Equal(own, key) {
+		if own = t.Key(own[:0], &v); !bytes.Equal(own, key) {
 			c.Fault("%s %q: the record is that of %q", t.Name, key, own)
 		}
 		t.entries(c.Tx, &v, false, &want)
