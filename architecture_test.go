@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"wire/strictjson": {"teamdata/internal/canonical", "teamdata/store", "github.com/go-json-experiment/json/jsontext"},
 	"wire/web":        {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 
-	"store":                    {"teamdata/internal/canonical", "teamdata/internal/ratelimit", "teamdata/store/rows", "golang.org/x/text/unicode/norm"},
+	"store":                    {"teamdata/internal/canonical", "teamdata/internal/ratelimit", "teamdata/store/rows", "github.com/go-json-experiment/json/jsontext", "golang.org/x/text/unicode/norm"},
 	"store/boltstore":          {"teamdata/internal/hint", "teamdata/store", "teamdata/store/boltstore/boltfile", "teamdata/store/engine", "teamdata/store/rows", "go.etcd.io/bbolt"},
 	"store/boltstore/boltfile": {"teamdata/internal/atomicfile", "teamdata/internal/system", "go.etcd.io/bbolt"},
 	"store/engine":             {"teamdata/store", "teamdata/store/rows"},

@@ -3,8 +3,9 @@ package store
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"teamdata/store/rows"
 )
@@ -32,7 +33,7 @@ var auditItems = rows.Define(&rows.Table[auditItem]{
 	Fields:   func(c *rows.Codec, a *auditItem) { c.Rest(&a.item) },
 	Complete: completeAuditItem,
 	Checks: func(c *rows.Checker, key []byte, a *auditItem) {
-		if !json.Valid(a.item) {
+		if !jsontext.Value(a.item).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
 			c.Fault("auditLog %q: the item is not JSON", key)
 		}
 	},
