@@ -14,6 +14,7 @@ COPY main.go ./
 COPY admin admin
 COPY app app
 COPY cli cli
+COPY client client
 COPY delivery delivery
 COPY docs docs
 COPY internal internal

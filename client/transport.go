@@ -163,8 +163,14 @@ func Call[T any](ctx context.Context, t *Transport, method, path string, body an
 		return answer, err
 	}
 	content, err := t.send(ctx, c)
-	if err != nil || len(content) == 0 {
+	if err != nil {
 		return answer, err
+	}
+	switch any(answer).(type) {
+	case struct{}, json.RawMessage:
+		if len(content) == 0 {
+			return answer, nil
+		}
 	}
 	if err := json.Unmarshal(content, &answer); err != nil {
 		return answer, fmt.Errorf("%s %s: the answer is not as expected: %w", method, path, err)

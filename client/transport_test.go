@@ -3,6 +3,7 @@ package teamdata_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -30,10 +31,27 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
+// An answer without a body, as of something between, is no empty list.
+func TestEmptyAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	client := teamdata.New(teamdata.Config{BaseURL: server.URL, Key: "key_1.secret"})
+	for member, err := range client.ListMembers().All(t.Context()) {
+		if err == nil {
+			t.Errorf("there is the member %v", member)
+		}
+		return
+	}
+	t.Error("the list is empty")
+}
+
 // A request says which client sends it, unless the call says otherwise.
 func TestUserAgent(t *testing.T) {
 	var seen string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { seen = r.UserAgent() }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = r.UserAgent()
+		io.WriteString(w, "{}")
+	}))
 	defer server.Close()
 	client := teamdata.New(teamdata.Config{BaseURL: server.URL, Key: "key_1.secret"})
 	if _, err := client.TestWebhook(t.Context(), "whe_1"); err != nil || !regexp.MustCompile(`^teamdata-go/\d+\.\d+\.\d+$`).MatchString(seen) {

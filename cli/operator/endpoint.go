@@ -82,7 +82,7 @@ signs beside it for that time, so that receivers don't miss an event.`,
 		op:      rotateSecret,
 		addTo:   func(s *session, body object) error { return s.addSecret(body, secretFile) },
 		asks: func(s *session) (string, error) {
-			if s.cmd.Flag("overlap").Value.String() != "0s" {
+			if s.cmd.Flag("overlap").Value.String() != "" {
 				return "", nil
 			}
 			return fill("This replaces the secret of {id} at once: receivers refuse events until they have the new one, unless --overlap gives them time", s.args), nil

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"encoding/json"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -32,13 +33,37 @@ func text(to *pflag.FlagSet, name, usage string)     { to.String(name, "", usage
 func texts(to *pflag.FlagSet, name, usage string)    { to.StringSlice(name, nil, usage) }
 func number(to *pflag.FlagSet, name, usage string)   { to.Int64(name, 0, usage) }
 func truth(to *pflag.FlagSet, name, usage string)    { to.Bool(name, false, usage) }
-func duration(to *pflag.FlagSet, name, usage string) { to.Duration(name, 0, usage) }
+func duration(to *pflag.FlagSet, name, usage string) { to.Var(new(secondsFlag), name, usage) }
 func pastTime(to *pflag.FlagSet, name, usage string) {
 	to.Var(&timeFlag{sign: -1}, name, usage+", such as 2026-11-21T12:00:00Z, or how long ago, such as 24h")
 }
 func futureTime(to *pflag.FlagSet, name, usage string) {
 	to.Var(&timeFlag{sign: 1}, name, usage+", or how long from now, such as 720h")
 }
+
+// secondsFlag is a flag with a time such as 24h, which the API takes in seconds.
+type secondsFlag time.Duration
+
+// Set reads the flag.
+func (d *secondsFlag) Set(text string) error {
+	seconds, ok := wholeSeconds(text)
+	if !ok {
+		return errors.New("it is a time in whole seconds, such as 24h, 90m or 30s")
+	}
+	*d = secondsFlag(time.Duration(seconds) * time.Second)
+	return nil
+}
+
+// String is the time as Go writes it; empty for none.
+func (d *secondsFlag) String() string {
+	if *d == 0 {
+		return ""
+	}
+	return time.Duration(*d).String()
+}
+
+// Type is how the help names the value.
+func (d *secondsFlag) Type() string { return "duration" }
 
 // object is a request's body, or the parameters of a list.
 type object map[string]any
@@ -82,9 +107,9 @@ func valueOf(v pflag.Value) any {
 		return list.GetSlice()
 	case v.Type() == "int64", v.Type() == "bool":
 		return json.RawMessage(v.String())
-	case v.Type() == "duration":
-		d, _ := time.ParseDuration(v.String())
-		return int64(d / time.Second)
+	}
+	if d, ok := v.(*secondsFlag); ok {
+		return int64(time.Duration(*d) / time.Second)
 	}
 	if t, ok := v.(*timeFlag); ok && t.fromNow != nil {
 		return *t.fromNow

@@ -106,7 +106,7 @@ var (
 	}}
 	listDeliveries = operation{"GET", "/orgs/{org}/deliveries", "List the deliveries", []flag{
 		{"endpoint", "endpoint", text, false, "only deliveries to this `endpoint`"},
-		{"state", "state", text, false, "only deliveries in this `state`. Without it all are listed. waiting is any of pending, retrying and held; unsuccessful is failed, or waiting for a retry"},
+		{"state", "state", text, false, "only deliveries in this `state`. waiting is any of pending, retrying and held; unsuccessful is failed, or waiting for a retry"},
 		{"type", "type", text, false, "only deliveries of events of this `type`, or of a group such as member.*"},
 		{"status", "status", text, false, "only deliveries whose last attempt was answered with this `status`, such as 500, or with one of a class, such as 5xx; none is no answer"},
 		{"since", "since", pastTime, false, "only deliveries whose last attempt ended at this `time` or later"},

@@ -256,8 +256,9 @@ func (c *Client) TestEndpoint(ctx context.Context, org, endpoint string, test Te
 }
 
 // ListDeliveries lists the deliveries. They come newest first, by the end of the last
-// attempt, or when it was queued before the first. The filters combine. If few match, a
-// page may be short or empty while hasMore is true.
+// attempt, or when it was queued before the first. The filters combine; without a
+// state, deliveries of any are listed. If few match, a page may be short or empty while
+// hasMore is true.
 func (c *Client) ListDeliveries(org string, filter DeliveryFilter) teamdata.List[Delivery] {
 	return filtered(teamdata.NewList[Delivery](c.Transport, "/orgs/"+url.PathEscape(org)+"/deliveries"), filter)
 }

@@ -283,8 +283,8 @@ export class AdminClient extends AdminBase {
 
   /**
    * Lists the deliveries. They come newest first, by the end of the last attempt, or when
-   * it was queued before the first. The filters combine. If few match, a page may be
-   * short or empty while `hasMore` is true.
+   * it was queued before the first. The filters combine; without a state, deliveries of
+   * any are listed. If few match, a page may be short or empty while `hasMore` is true.
    */
   listDeliveries(org: string, options: ListOptions & NonNullable<types.DeliveryFilter> = {}): List<types.Delivery> {
     const { endpoint, state, type, status, since, until, q, ...rest } = options;
