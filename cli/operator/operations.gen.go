@@ -48,7 +48,7 @@ var (
 	}}
 	removeMember     = operation{"DELETE", "/orgs/{org}/members/{userId}", "Remove a member", nil}
 	createSignInLink = operation{"POST", "/orgs/{org}/members/{userId}/signin-link", "Create a sign-in link", []flag{
-		{"expiresInSeconds", "expires-in", duration, false, "how long the link is valid; at most 7 days, and a day unless it is given"},
+		{"expiresInSeconds", "expires-in", duration, false, "how long the link is valid; at most 168 hours, and 24 hours unless it is given"},
 		{"mail", "mail", truth, false, "mail the link to the address of the account, instead of showing it"},
 	}}
 	createPortalLink = operation{"POST", "/orgs/{org}/portal-link", "Create a portal link", []flag{
@@ -76,7 +76,7 @@ var (
 	createKey         = operation{"POST", "/orgs/{org}/keys", "Create an API key", []flag{
 		{"scopes", "scopes", texts, true, "the `scopes` of a key: read data, write test events. Neither includes the other"},
 		{"createdBy", "created-by", text, true, "the `id` of an owner or administrator of the org. The key works while the user is one"},
-		{"expiresAt", "expires-at", futureTime, false, "when it expires; never unless it is given. It is written like 2027-01-01T00:00:00Z"},
+		{"expiresAt", "expires-at", futureTime, false, "when it expires (never unless it is given), such as 2027-01-01T00:00:00Z"},
 		{"name", "name", text, false, "its `name`, for people"},
 	}}
 	readKey        = operation{"GET", "/orgs/{org}/keys/{key}", "Read an API key", nil}
@@ -99,7 +99,7 @@ var (
 	enableEndpoint  = operation{"POST", "/orgs/{org}/endpoints/{endpoint}/enable", "Enable an endpoint", nil}
 	disableEndpoint = operation{"POST", "/orgs/{org}/endpoints/{endpoint}/disable", "Disable an endpoint", nil}
 	rotateSecret    = operation{"POST", "/orgs/{org}/endpoints/{endpoint}/rotate", "Rotate the secret of an endpoint", []flag{
-		{"overlapSeconds", "overlap", duration, false, "how long the old secret also signs, at most 7 days; 0 unless it is given"},
+		{"overlapSeconds", "overlap", duration, false, "how long the old secret also signs, at most 168 hours; 0 unless it is given"},
 	}}
 	testEndpoint = operation{"POST", "/orgs/{org}/endpoints/{endpoint}/test", "Send a test event", []flag{
 		{"type", "type", text, false, "the event `type`, webhook.test if it is left out: a built-in event type, or a registered one whose schema has an example, or lets one be made"},
@@ -147,7 +147,7 @@ var (
 	listOperatorTokens  = operation{"GET", "/operator-tokens", "List the operator tokens", nil}
 	createOperatorToken = operation{"POST", "/operator-tokens", "Create an operator token", []flag{
 		{"name", "name", text, true, "its `name`, for people"},
-		{"expiresAt", "expires-at", futureTime, false, "when it expires; never unless it is given. It is written like 2027-01-01T00:00:00Z"},
+		{"expiresAt", "expires-at", futureTime, false, "when it expires (never unless it is given), such as 2027-01-01T00:00:00Z"},
 	}}
 	revokeOperatorToken = operation{"DELETE", "/operator-tokens/{token}", "Revoke an operator token", nil}
 	readClock           = operation{"GET", "/clock", "Read the test clock", nil}

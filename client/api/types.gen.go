@@ -21,7 +21,7 @@ type AssistantInstructionsChanged struct {
 	// Timestamp A time in UTC. Fractions of a second are optional.
 	Timestamp Time `json:"timestamp"`
 
-	// Data The org; there may be more properties.
+	// Data Today only the org.
 	Data struct {
 		// OrgID The id of the org.
 		OrgID string `json:"orgId"`

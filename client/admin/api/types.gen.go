@@ -601,7 +601,7 @@ type NewAPIKey struct {
 	// CreatedBy The id of an owner or administrator of the org. The key works while the user is one.
 	CreatedBy string `json:"createdBy"`
 
-	// ExpiresAt When it expires; never unless it is given. It is written like `2027-01-01T00:00:00Z`.
+	// ExpiresAt When it expires (never unless it is given), such as `2027-01-01T00:00:00Z`.
 	ExpiresAt *string `json:"expiresAt,omitempty"`
 
 	// Name Its name, for people.
@@ -706,7 +706,7 @@ type NewOperatorToken struct {
 	// Name Its name, for people.
 	Name string `json:"name"`
 
-	// ExpiresAt When it expires; never unless it is given. It is written like `2027-01-01T00:00:00Z`.
+	// ExpiresAt When it expires (never unless it is given), such as `2027-01-01T00:00:00Z`.
 	ExpiresAt *string `json:"expiresAt,omitempty"`
 }
 
@@ -757,7 +757,7 @@ type NewReplay struct {
 
 // NewSignInLink How long the link is valid, and whether it is mailed.
 type NewSignInLink struct {
-	// ExpiresInSeconds How long the link is valid, in seconds; at most 7 days, and a day unless it is given.
+	// ExpiresInSeconds How long the link is valid, in seconds; at most 168 hours, and 24 hours unless it is given.
 	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty" range:"1,604800"`
 
 	// Mail True to mail the link to the address of the account, instead of showing it.
@@ -1066,7 +1066,7 @@ type ReplayedEndpoint struct {
 
 // Rotation The new secret, and how long the old one also signs.
 type Rotation struct {
-	// OverlapSeconds How long the old secret also signs, in seconds, at most 7 days; 0 unless it is given.
+	// OverlapSeconds How long the old secret also signs, in seconds, at most 168 hours; 0 unless it is given.
 	OverlapSeconds *int `json:"overlapSeconds,omitempty" range:"0,604800"`
 
 	// Secret A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes.

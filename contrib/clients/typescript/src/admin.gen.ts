@@ -397,7 +397,7 @@ export interface components {
         NewAPIKey: {
             /** @description The id of an owner or administrator of the org. The key works while the user is one. */
             createdBy: string;
-            /** @description When it expires; never unless it is given. It is written like `2027-01-01T00:00:00Z`. */
+            /** @description When it expires (never unless it is given), such as `2027-01-01T00:00:00Z`. */
             expiresAt?: string | null;
             /** @description Its name, for people. */
             name?: string | null;
@@ -477,7 +477,7 @@ export interface components {
         };
         /** @description An operator token to create. */
         NewOperatorToken: {
-            /** @description When it expires; never unless it is given. It is written like `2027-01-01T00:00:00Z`. */
+            /** @description When it expires (never unless it is given), such as `2027-01-01T00:00:00Z`. */
             expiresAt?: string | null;
             /** @description Its name, for people. */
             name: string;
@@ -517,7 +517,7 @@ export interface components {
         };
         /** @description How long the link is valid, and whether it is mailed. */
         NewSignInLink: {
-            /** @description How long the link is valid, in seconds; at most 7 days, and a day unless it is given. */
+            /** @description How long the link is valid, in seconds; at most 168 hours, and 24 hours unless it is given. */
             expiresInSeconds?: number | null;
             /** @description True to mail the link to the address of the account, instead of showing it. */
             mail?: boolean | null;
@@ -745,7 +745,7 @@ export interface components {
         };
         /** @description The new secret, and how long the old one also signs. */
         Rotation: {
-            /** @description How long the old secret also signs, in seconds, at most 7 days; 0 unless it is given. */
+            /** @description How long the old secret also signs, in seconds, at most 168 hours; 0 unless it is given. */
             overlapSeconds?: number | null;
             /** @description A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes. */
             secret?: string | null;

@@ -23,7 +23,7 @@ export interface components {
         };
         /** @description The event `assistant.instructionsChanged`. */
         AssistantInstructionsChanged: {
-            /** @description The org; there may be more properties. */
+            /** @description Today only the org. */
             data: {
                 /**
                  * @description The id of the org.
