@@ -109,7 +109,8 @@ async function live(el, began = Date.now()) {
   live(el, began);
 }
 
-// Nothing is exchanged below a pointer that is pressed: the click would be lost.
+// Nothing is exchanged below a pointer that is pressed: the click would be lost. Nor while
+// the page is hidden, by an answer that was on its way: it is asked for again once seen.
 let pressed = false;
 addEventListener("pointerdown", () => { pressed = true; });
 for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(() => { pressed = false; }));
@@ -122,7 +123,7 @@ async function refresh(el) {
   if (!got?.ok || got.redirected) return;
   const parsed = document.createElement("template");
   parsed.innerHTML = await got.text();
-  if (pressed) return;
+  if (pressed || document.hidden) return;
   const parts = parsed.content.querySelectorAll("[data-part]");
   if (parts.length === 0) fill(el, parsed.innerHTML);
   else for (const symbol of parsed.content.querySelectorAll("symbol")) if (!document.getElementById(symbol.id)) document.querySelector(".sprite")?.append(symbol);
