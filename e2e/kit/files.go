@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -27,6 +28,16 @@ func NewFile(t testing.TB, name, content string) (path string) {
 	path = filepath.Join(t.TempDir(), name)
 	WriteFile(t, path, content)
 	return path
+}
+
+// CopyProgram copies a program that is to be run. Another process writes it: a descriptor of
+// ours that is open for writing would be in each process that a test beside this one is just
+// starting, and as long as one has it the system runs nothing from that file (ETXTBSY).
+func CopyProgram(t testing.TB, from, to string) {
+	t.Helper()
+	if out, err := exec.Command("cp", from, to).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 }
 
 func ReadText(t testing.TB, path string) string {

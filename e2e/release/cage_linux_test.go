@@ -53,9 +53,7 @@ func (c *cage) put(from, to string) {
 		kit.Must(c.t, os.MkdirAll(c.at(to), info.Mode().Perm()))
 		return
 	}
-	content, err := os.ReadFile(from)
-	kit.Must(c.t, err)
-	kit.Must(c.t, os.WriteFile(c.at(to), content, info.Mode().Perm()))
+	kit.CopyProgram(c.t, from, c.at(to))
 }
 
 // lock makes the root read-only, but for a folder of the service's.
