@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"teamdata/store"
 	"teamdata/store/rows"
@@ -95,56 +94,6 @@ func (s *Subject) notThere(what string, given Names) {
 		}
 		return nil
 	})
-}
-
-// testFailuresAreUndoneAlone has many writers, two thirds of whose transactions
-// fail. Each writer has an org, and all write into acme.
-func testFailuresAreUndoneAlone(s *Subject) {
-	const writers, updates = 8, 30
-	s.Seed()
-	var all sync.WaitGroup
-	for w := range writers {
-		all.Go(func() {
-			for i := range updates {
-				err := s.Attempt(func(tx store.Tx) error { return s.write(tx, w, i) })
-				if (err == nil) != (i%3 == 0) {
-					s.Errorf("writer %d, update %d: %v", w, i, err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	good := 0
-	for w := range writers {
-		var want []string
-		for i := 0; i < updates; i += 3 {
-			want = append(want, fmt.Sprintf("update %d", i))
-		}
-		good += len(want)
-		s.Equal("what a writer wrote", actions(s.AuditLog(fmt.Sprintf("org_%d", w))), want)
-	}
-	s.Equal("members of acme", strings.Count(s.Members(acme), `"userId"`), 1+good)
-	claims, err := s.Claim(context.Background(), 1, s.Clock.Now(), writers*updates)
-	s.Code("claim", err, "")
-	s.Equal("deliveries that wait", len(claims.Claims), good)
-}
-
-// write is update i of writer w; every third is good.
-func (s *Subject) write(tx store.Tx, w, i int) error {
-	org, user := fmt.Sprintf("org_%d", w), fmt.Sprintf("usr_%d_%d", w, i)
-	if _, err := tx.AppendAudit(store.AuditEntry{OrgID: org, Action: fmt.Sprintf("update %d", i)}); err != nil {
-		return err
-	}
-	if _, err := store.AddMember(tx, ada, store.Member{OrgID: acme, UserID: user, Role: store.RoleMember}); err != nil {
-		return err
-	}
-	switch i % 3 {
-	case 1:
-		return errFailing
-	case 2:
-		panic("this transaction is to panic")
-	}
-	return nil
 }
 
 // actions are the actions in a log's JSON.

@@ -37,8 +37,6 @@ var suite = []struct {
 	{"IDsRise", testIDsRise},
 
 	{"Rollback", testRollback},
-	{"FailuresAreUndoneAlone", testFailuresAreUndoneAlone},
-	{"UndoneInTheSameCommit", testUndoneInTheSameCommit},
 	{"Cancelled", testCancelled},
 	{"OneMoment", testOneMoment},
 	{"Durable", testDurable},
