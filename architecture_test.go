@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"store/rows":               {},
 	"store/rows/rowstest":      {"teamdata/store/rows"},
 	"store/seal":               {"teamdata/internal/hint"},
-	"store/storetest":          {"teamdata/store", "teamdata/store/rows", "teamdata/store/rows/rowstest"},
+	"store/storetest":          {"teamdata/internal/ratelimit", "teamdata/store", "teamdata/store/rows", "teamdata/store/rows/rowstest"},
 
 	"internal/atomicfile": {"teamdata/internal/hint", "teamdata/internal/system"},
 	"internal/canonical":  {"golang.org/x/net/idna"},

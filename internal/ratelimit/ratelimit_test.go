@@ -158,13 +158,14 @@ func TestBurstIsGivenBack(t *testing.T) {
 func TestConcurrentTakes(t *testing.T) {
 	const limit = 1000
 	l := New[string](limit, time.Minute, 10)
-	var accepted atomic.Int64
+	var accepted, remaining atomic.Int64
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
 			for range limit {
-				if l.Take("a", epoch).OK {
+				if d := l.Take("a", epoch); d.OK {
 					accepted.Add(1)
+					remaining.Add(int64(d.Remaining))
 				}
 			}
 		})
@@ -172,6 +173,9 @@ func TestConcurrentTakes(t *testing.T) {
 	wg.Wait()
 	if got := accepted.Load(); got != limit {
 		t.Errorf("%d accepted, want %d", got, limit)
+	}
+	if got := remaining.Load(); got != limit*(limit-1)/2 {
+		t.Errorf("%d remained in all, want %d", got, limit*(limit-1)/2)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestLimitOfSeveralServers(t *testing.T) {
 	var ms atomic.Int64
 	now := func() time.Time { return time.UnixMilli(1_790_000_000_000 + ms.Load()) }
 	servers := nodes(t, 3, WithTables(t), now)
-	var accepted atomic.Int64
+	var accepted, remaining atomic.Int64
 	limiters := make([]store.Limiter, len(servers))
 	for i, s := range servers {
 		limiters[i] = s.Limiter(perMinute)
@@ -51,6 +51,7 @@ func TestLimitOfSeveralServers(t *testing.T) {
 				}
 				if d.OK {
 					accepted.Add(1)
+					remaining.Add(int64(d.Remaining))
 				} else if d.RetryAfter <= 0 || d.RetryAfter > time.Minute || d.Remaining != 0 {
 					t.Errorf("refused with %+v", d)
 				}
@@ -61,6 +62,9 @@ func TestLimitOfSeveralServers(t *testing.T) {
 	all.Wait()
 	if got := accepted.Load(); got != int64(perMinute.Max) {
 		t.Fatalf("%d were accepted", got)
+	}
+	if got, want := remaining.Load(), int64(perMinute.Max*(perMinute.Max-1)/2); got != want {
+		t.Errorf("%d remained in all, want %d", got, want)
 	}
 	for range 200 { // to the millisecond
 		i := int(ms.Load()) % 3

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
+	"teamdata/internal/ratelimit"
 	"teamdata/store"
 )
 
@@ -53,32 +51,20 @@ func testCoordination(s *Subject) {
 	s.Equal("the shared key again", again, key)
 }
 
-// testLimiter compares what a limiter decides with all acceptances within the window.
-// Where the clock steps back, the time of an id stands still.
+// testLimiter compares what a limiter decides with one that counts in memory.
 func testLimiter(s *Subject) {
 	const limit, window, id = 5, time.Minute, "\x00\xff" // any bytes
 	l := s.Limiter(store.Limit{Name: "requests", Max: limit, Window: window, Tracked: 10})
 	other := s.Limiter(store.Limit{Name: "others", Max: 1, Window: window, Tracked: 10})
-	inside, retry, now := []time.Time(nil), time.Duration(0), s.Clock.Now()
+	inMemory, retry := ratelimit.New[string](limit, window, 10), time.Duration(0)
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range 200 {
 		s.Clock.Move([]time.Duration{0, 0, time.Millisecond, 3 * time.Second, 10 * time.Second, retry, retry - time.Millisecond, -time.Second, window}[r.IntN(9)])
-		now = latest(now, s.Clock.Now())
-		inside = slices.DeleteFunc(inside, func(t time.Time) bool { return now.Sub(t) >= window })
-		ok := len(inside) < limit
-		if ok {
-			inside = append(inside, now)
-		}
 		got, err := l.Take(s.Context(), id, s.Clock.Now())
 		s.Code("a take", err, "")
-		retry = 0
-		if len(inside) == limit {
-			retry = inside[0].Add(window).Sub(now)
-		}
-		what := fmt.Sprintf("take %d", i)
-		s.Equal(what+" is accepted", got.OK, ok)
-		s.Equal(what+": limit and remaining", []int{got.Limit, got.Remaining}, []int{limit, limit - len(inside)})
-		s.Equal(what+": time until the next one, and until one more remains", []time.Duration{got.RetryAfter, got.Reset}, []time.Duration{retry, inside[0].Add(window).Sub(now)})
+		want := inMemory.Take(id, s.Clock.Now())
+		s.Equal(fmt.Sprintf("take %d", i), got, want)
+		retry = want.RetryAfter
 	}
 	for i, id := range []string{id, id, "other", "other"} {
 		got, err := other.Take(s.Context(), id, s.Clock.Now())
@@ -86,38 +72,8 @@ func testLimiter(s *Subject) {
 		s.Equal("of another limit, or id", got.OK, i%2 == 0)
 	}
 	for range limit {
-		got, err := s.Limiter(store.Limit{Name: "none", Window: window}).Take(s.Context(), "a", now)
+		got, err := s.Limiter(store.Limit{Name: "none", Window: window}).Take(s.Context(), "a", s.Clock.Now())
 		s.Code("without a limit", err, "")
 		s.Equal("without a limit", got.OK && got.Limit == 0, true)
 	}
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// testTakesAtOnce lets many take one id at once.
-func testTakesAtOnce(s *Subject) {
-	const limit = 100
-	l := s.Limiter(store.Limit{Name: "requests", Max: limit, Window: time.Minute, Tracked: 10})
-	var accepted, remaining atomic.Int64
-	var all sync.WaitGroup
-	for range 32 {
-		all.Go(func() {
-			for range 25 {
-				d, err := l.Take(s.Context(), "a", s.Clock.Now())
-				s.Code("a take", err, "")
-				if d.OK {
-					accepted.Add(1)
-					remaining.Add(int64(d.Remaining))
-				}
-			}
-		})
-	}
-	all.Wait()
-	s.Equal("accepted", accepted.Load(), int64(limit))
-	s.Equal("what remained, in all", remaining.Load(), int64(limit*(limit-1)/2))
 }

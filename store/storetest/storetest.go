@@ -43,7 +43,6 @@ var suite = []struct {
 	{"Closed", testClosed},
 	{"Coordination", testCoordination},
 	{"Limiter", testLimiter},
-	{"TakesAtOnce", testTakesAtOnce},
 	{"AccessGeneration", testAccessGeneration},
 
 	{"EventsToADisabledEndpoint", testEventsToADisabledEndpoint},
