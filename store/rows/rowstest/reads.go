@@ -12,7 +12,7 @@ import (
 
 // everything reads all rows, and all entries of each index.
 func everything() (all []operation) {
-	for _, k := range lasting {
+	for _, k := range Kinds {
 		for _, r := range wholes(k) {
 			for _, r.Back = range []bool{false, true} {
 				all = append(all, scan(k, r, 0))
@@ -91,6 +91,8 @@ func (h *history) key(k *rows.Kind) []byte {
 		return []byte(h.jobID())
 	case &Users.Kind:
 		return h.userKey()
+	case &Visits.Kind:
+		return []byte(h.visitor())
 	}
 	return rows.Number(nil, h.ticket())
 }
@@ -129,7 +131,9 @@ func (h *history) within(k *rows.Kind) rows.Range {
 	if h.IntN(3) > 0 {
 		r.To = h.bound(k, whole)
 	}
-	r.Back, r.Limit = h.IntN(2) == 0, h.IntN(6)
+	if r.Back = h.IntN(2) == 0; k.Span == 0 { // of what expires there may be more
+		r.Limit = h.IntN(6)
+	}
 	r.Records = r.Records && h.IntN(2) == 0
 	r.Bare = k == &Jobs.Kind && len(whole.From) > 8 && whole.From[8] == Waiting && h.IntN(3) == 0
 	return r
@@ -161,6 +165,9 @@ func (h *history) gets(k *rows.Kind) operation {
 	return operation{fmt.Sprintf("get of %s %q", k.Name, keys), func(w *work) (string, error) {
 		var b strings.Builder
 		err := w.Gets(k, keys, func(i int, value []byte) error {
+			if !w.lives(k, value) {
+				return nil
+			}
 			if fmt.Fprintf(&b, "%d %s\n", i, show(w, k, keys[i], value)); i == last {
 				return errLast
 			}
@@ -170,6 +177,9 @@ func (h *history) gets(k *rows.Kind) operation {
 			value, errGet := w.Get(k, key)
 			if err == nil || err == errLast {
 				err = errGet
+			}
+			if !w.lives(k, value) {
+				value = nil
 			}
 			fmt.Fprintln(&b, show(w, k, key, value))
 		}
@@ -248,6 +258,9 @@ func scan(k *rows.Kind, r rows.Range, stop int) operation {
 		var b strings.Builder
 		n := 0
 		err := w.Scan(k, r, func(item rows.Item) bool {
+			if !w.lives(k, item.Value) {
+				return true
+			}
 			fmt.Fprintln(&b, showItem(w, k, r, item))
 			n++
 			return n != stop

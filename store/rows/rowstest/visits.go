@@ -3,7 +3,6 @@ package rowstest
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"teamdata/store/rows"
@@ -68,65 +67,25 @@ func lately(value []byte, before time.Time) (v Visit, there bool) {
 	return v, !v.At.Before(before)
 }
 
-func showVisit(v Visit) string {
-	return fmt.Sprintf("%q at %v, %s\n", v.Who, v.At, brief([]byte(v.Note)))
+// lives reports whether a value is of a row that is not to expire yet.
+func (w *work) lives(k *rows.Kind, value []byte) bool {
+	if k != &Visits.Kind {
+		return true
+	}
+	_, there := lately(value, w.before)
+	return there
 }
 
 // readVisits draws an operation that reads visits.
 func (h *history) readVisits() operation {
-	switch h.IntN(4) {
+	switch k := &Visits.Kind; h.IntN(4) {
 	case 0:
 		return h.firstVisits()
-	case 1, 2:
-		return h.getVisits()
+	case 1:
+		return scan(k, h.within(k), 0)
+	default:
+		return h.gets(k)
 	}
-	r := rows.Range{Index: rows.ByKey, Back: h.IntN(2) == 0}
-	if h.IntN(3) > 0 {
-		r.From = []byte(h.visitor())
-	}
-	if h.IntN(3) > 0 {
-		r.To = []byte(h.visitor())
-	}
-	return scanVisits(r, h.before)
-}
-
-func scanVisits(r rows.Range, before time.Time) operation {
-	return operation{fmt.Sprintf("visits %s, since %v", named(r), before), func(w *work) (string, error) {
-		var b strings.Builder
-		err := w.Scan(&Visits.Kind, r, func(item rows.Item) bool {
-			if v, there := lately(item.Value, before); there {
-				fmt.Fprintf(&b, "%q: %s", item.Key, showVisit(v))
-			}
-			return true
-		})
-		return b.String(), err
-	}}
-}
-
-func (h *history) getVisits() operation {
-	before := h.before
-	var keys [][]byte
-	for range h.IntN(6) {
-		keys = append(keys, []byte(h.visitor()))
-	}
-	return operation{fmt.Sprintf("visits of %q since %v", keys, before), func(w *work) (string, error) {
-		var b strings.Builder
-		show := func(i int, value []byte) error {
-			if v, there := lately(value, before); there {
-				fmt.Fprint(&b, i, " ", showVisit(v))
-			}
-			return nil
-		}
-		err := w.Gets(&Visits.Kind, keys, show)
-		for i, key := range keys {
-			value, errGet := w.Get(&Visits.Kind, key)
-			if err == nil {
-				err = errGet
-			}
-			show(i, value)
-		}
-		return b.String(), err
-	}}
 }
 
 // firstVisits reads some visits from an end on, which are at most as many, each once.
