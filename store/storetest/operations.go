@@ -113,11 +113,8 @@ var mostOften = []generator{
 		ttl := pick(h, []time.Duration{0, time.Minute, time.Hour, store.DefaultSignInLinkTTL})
 		return func(tx store.Tx) error {
 			l, _, err := store.CreateSignInLink(tx, org, user, ttl)
-			if err != nil {
-				return err
-			}
 			l.SecretHash = store.HashSecret(known)
-			return tx.PutSignInLink(l)
+			return do(err, func() error { return tx.PutSignInLink(l) })
 		}
 	}},
 }
@@ -172,22 +169,16 @@ var often = []generator{
 		ttl := pick(h, []time.Duration{0, time.Minute, store.MaxPortalLinkTTL})
 		return func(tx store.Tx) error {
 			l, _, err := store.CreatePortalLink(tx, ada, user, store.Portal{OrgID: org, Role: role}, ttl)
-			if err != nil {
-				return err
-			}
 			l.SecretHash = store.HashSecret(known)
-			return tx.PutSignInLink(l)
+			return do(err, func() error { return tx.PutSignInLink(l) })
 		}
 	}},
 	{"use a portal link", func(h *history) rule {
 		token := h.one(store.PrefixSignInLink) + "." + known
 		return func(tx store.Tx) error {
 			s, _, err := store.UsePortalLink(tx, token, "Browser/1")
-			if err != nil {
-				return err
-			}
 			s.SecretHash = store.HashSecret(known)
-			return tx.PutSession(s)
+			return do(err, func() error { return tx.PutSession(s) })
 		}
 	}},
 	{"sign out of a portal", func(h *history) rule {
@@ -204,11 +195,8 @@ var often = []generator{
 		user := h.one("user")
 		return func(tx store.Tx) error {
 			s, _, err := store.CreateSession(tx, user, "Browser/1")
-			if err != nil {
-				return err
-			}
 			s.SecretHash = store.HashSecret(known)
-			return tx.PutSession(s)
+			return do(err, func() error { return tx.PutSession(s) })
 		}
 	}},
 	{"change passkeys", func(h *history) rule {
@@ -247,10 +235,7 @@ var ofOrgs = []generator{
 		m := store.Member{OrgID: h.one("org"), UserID: h.one("user"), Role: h.role(), ID: h.importedID(), CreatedAt: h.importedTime()}
 		return func(tx store.Tx) error { return second(store.ImportMember(tx, m)) }
 	}},
-	{"change a role", func(h *history) rule {
-		org, user, role := h.one("org"), h.one("user"), h.role()
-		return func(tx store.Tx) error { return changeRole(tx, "", org, user, role) }
-	}},
+	{"change a role", func(h *history) rule { return changeRole("", h.one("org"), h.one("user"), h.role()) }},
 	{"change a member", func(h *history) rule {
 		org, user := h.one("org"), h.one("user")
 		change := store.MemberChange{Role: maybe(h, h.role()), Name: maybe(h, pick(h, []string{"", "N", "\xff"})), Email: maybe(h, user+"@new.example")}
@@ -277,11 +262,8 @@ var ofOrgs = []generator{
 		}
 		return func(tx store.Tx) error {
 			made, _, err := store.CreateKey(tx, "", k)
-			if err != nil {
-				return err
-			}
 			made.SecretHash = k.SecretHash
-			return tx.PutAPIKey(made)
+			return do(err, func() error { return tx.PutAPIKey(made) })
 		}
 	}},
 	{"put the use of a key", func(h *history) rule {
@@ -300,11 +282,8 @@ var ofOrgs = []generator{
 		until := h.Clock.Now().Add(time.Duration(h.IntN(5)-1) * time.Hour)
 		return func(tx store.Tx) error {
 			o, _, err := store.CreateOperatorToken(tx, "made", until)
-			if err != nil {
-				return err
-			}
 			o.SecretHash = store.SecretHash{}
-			return tx.PutOperatorToken(o)
+			return do(err, func() error { return tx.PutOperatorToken(o) })
 		}
 	}},
 	{"revoke a token that was made, or one", func(h *history) rule {

@@ -130,7 +130,9 @@ func (h *history) moveClock() {
 	d := time.Duration(h.Float64() * float64(most)).Truncate(time.Millisecond)
 	h.note("the clock moves by %v", d)
 	h.Clock.Move(d)
-	h.latest = later(h.latest, h.Clock.Now())
+	if now := h.Clock.Now(); now.After(h.latest) {
+		h.latest = now
+	}
 	h.adoptRecords()
 }
 
@@ -164,13 +166,6 @@ func (h *history) adoptRecords() {
 }
 
 func expired(firstUse, now time.Time) bool { return now.Sub(firstUse) >= store.IdempotencyTTL }
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
 
 // compare compares all that can be read from the store and the oracle.
 func (h *history) compare() {

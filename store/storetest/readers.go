@@ -48,9 +48,9 @@ func (s *Subject) Claimable() (ids []string) {
 	s.Helper()
 	claims, err := s.Claim(context.Background(), 1, s.Clock.Now(), 1000)
 	s.Code("claim", err, "")
-	for _, c := range claims.Claims {
-		ids = append(ids, c.Delivery.ID)
-		s.Release(c.Delivery.ID)
+	ids = deliveryIDs(claims)
+	for _, id := range ids {
+		s.Release(id)
 	}
 	return ids
 }

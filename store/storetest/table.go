@@ -80,7 +80,7 @@ var Rules = append(accountRules, []Rule{
 	{"add a plan", func(tx store.Tx) error { return store.AddPlan(tx, store.Plan{Name: "new"}) }},
 	{"remove a plan", removePlan("old")},
 	{"add a member", addMember(store.Member{OrgID: acme, UserID: "usr_new", Role: store.RoleOwner})},
-	{"change a member", func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleOwner) }},
+	{"change a member", changeRole(ada, acme, bob, store.RoleOwner)},
 	{"put a member who is none", putMemberOf(acme, "usr_new", store.RoleAdmin)},
 	{"put a member", putMemberOf(acme, bob, store.RoleMember)},
 	{"put a batch of members", putMembers(acme, ada, store.RoleAdmin, bob, store.RoleOwner, "usr_new", store.RoleMember)},
@@ -289,8 +289,10 @@ func attempt(id string, status int, schedule []time.Duration) rule {
 // upload is a rule that sends an event.
 func upload(tx store.Tx) error { return uploadFile(acme, "")(tx) }
 
-func changeRole(tx store.Tx, actorID, orgID, userID, role string) error {
-	return second(store.ChangeMember(tx, actorID, orgID, userID, store.MemberChange{Role: &role}))
+func changeRole(actor, org, user, role string) rule {
+	return func(tx store.Tx) error {
+		return second(store.ChangeMember(tx, actor, org, user, store.MemberChange{Role: &role}))
+	}
 }
 
 func addMember(m store.Member) rule {

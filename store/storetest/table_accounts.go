@@ -71,9 +71,9 @@ var accountRules = []Rule{
 	{"add a passkey", addPasskey(bob, "q")},
 	{"use a passkey", func(tx store.Tx) error { return store.UsePasskey(tx, bob, "p", []byte("made"), []byte("used")) }},
 	{"remove a passkey", func(tx store.Tx) error { return store.RemovePasskey(tx, bob, "p") }},
-	{"demote one who signs in", func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleMember) }},
-	{"demote one to viewer", func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleViewer) }},
-	{"demote one who manages two orgs", func(tx store.Tx) error { return changeRole(tx, ada, other, eve, store.RoleMember) }},
+	{"demote one who signs in", changeRole(ada, acme, bob, store.RoleMember)},
+	{"demote one to viewer", changeRole(ada, acme, bob, store.RoleViewer)},
+	{"demote one who manages two orgs", changeRole(ada, other, eve, store.RoleMember)},
 	{"remove one who manages two orgs", removeMember(other, eve)},
 }
 
