@@ -200,19 +200,9 @@ func ImportKey(tx Tx, k APIKey) (APIKey, error) {
 // completeKey fills in the missing fields of a new key and checks it.
 func completeKey(tx Tx, k APIKey) (APIKey, error) {
 	fillIn(tx, PrefixAPIKey, &k.ID, &k.CreatedAt)
-	if err := cmp.Or(k.check(), checkHappened(tx, "createdAt", k.CreatedAt), checkHappened(tx, "revokedAt", k.RevokedAt)); err != nil {
-		return APIKey{}, err
-	}
-	if _, err := tx.Org(k.OrgID); err != nil {
-		return APIKey{}, err
-	}
-	switch _, err := tx.APIKey(k.ID); {
-	case err == nil:
-		return APIKey{}, &Error{Code: CodeConflict, Field: "id", Message: "an API key " + k.ID + " exists already"}
-	case !IsNotFound(err):
-		return APIKey{}, err
-	}
-	return k, nil
+	_, err := tx.APIKey(k.ID)
+	return k, cmp.Or(k.check(), checkHappened(tx, "createdAt", k.CreatedAt), checkHappened(tx, "revokedAt", k.RevokedAt),
+		checkOrg(tx, k.OrgID), checkNew(err, "id", "an API key %s exists already", k.ID))
 }
 
 // RevokeKey revokes a key of an org as of this commit, with its audit entry.

@@ -101,10 +101,7 @@ func (e AuditEntry) check() error {
 // AppendAudit appends an entry to its org's audit log. The engine fills in a
 // missing id or creation time.
 func AppendAudit(tx Tx, e AuditEntry) (AuditEntry, error) {
-	if err := cmp.Or(e.check(), checkHappened(tx, "createdAt", e.CreatedAt)); err != nil {
-		return AuditEntry{}, err
-	}
-	if _, err := tx.Org(e.OrgID); err != nil {
+	if err := cmp.Or(e.check(), checkHappened(tx, "createdAt", e.CreatedAt), checkOrg(tx, e.OrgID)); err != nil {
 		return AuditEntry{}, err
 	}
 	return tx.AppendAudit(e)

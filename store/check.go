@@ -34,6 +34,23 @@ func checkHappened(tx Tx, field string, at time.Time) error {
 	return nil
 }
 
+// checkOrg checks that there is an org. notFound: there is none.
+func checkOrg(tx Tx, id string) error {
+	_, err := tx.Org(id)
+	return err
+}
+
+// checkNew checks that looking for a record which is to be made found none. conflict, in
+// these words: there is one.
+func checkNew(err error, field, format string, args ...any) error {
+	if err != nil {
+		return unlessNotFound(err)
+	}
+	e := Errorf(CodeConflict, format, args...)
+	e.Field = field
+	return e
+}
+
 const idRule = "an id is 1 to 64 of A-Z a-z 0-9 _ and -"
 
 func checkID(field, id string) error {

@@ -259,10 +259,7 @@ func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 		e.Secret = NewEndpointSecret()
 	}
 	if err := cmp.Or(e.setURL(tx, e.URL), e.check(tx), checkDescription(&e.Description), e.checkOldSecret(tx.Now()), e.checkDisabled(),
-		checkHappened(tx, "createdAt", e.CreatedAt), checkHappened(tx, "disabledAt", e.DisabledAt), checkHappened(tx, "verifiedAt", e.VerifiedAt)); err != nil {
-		return Endpoint{}, err
-	}
-	if _, err := tx.Org(e.OrgID); err != nil {
+		checkHappened(tx, "createdAt", e.CreatedAt), checkHappened(tx, "disabledAt", e.DisabledAt), checkHappened(tx, "verifiedAt", e.VerifiedAt), checkOrg(tx, e.OrgID)); err != nil {
 		return Endpoint{}, err
 	}
 	others, err := tx.Endpoints(e.OrgID)

@@ -81,10 +81,7 @@ var errInstructionsChanged = Errorf(CodePreconditionFailed, "The instructions we
 // ImportInstructions sets an org's instructions without an audit entry or an
 // event, as a fixture does.
 func ImportInstructions(tx Tx, orgID string, i Instructions) error {
-	if err := cmp.Or(checkLength("instructions", i.Text, maxInstructions), checkHappened(tx, "updatedAt", i.UpdatedAt)); err != nil {
-		return err
-	}
-	if _, err := tx.Org(orgID); err != nil {
+	if err := cmp.Or(checkLength("instructions", i.Text, maxInstructions), checkHappened(tx, "updatedAt", i.UpdatedAt), checkOrg(tx, orgID)); err != nil {
 		return err
 	}
 	return tx.PutInstructions(orgID, i)

@@ -66,16 +66,8 @@ func checkRole(role string) error {
 // ImportMember appends a member without an audit entry or an event, as a fixture
 // does. The engine fills in a missing id or creation time.
 func ImportMember(tx Tx, m Member) (Member, error) {
-	if err := cmp.Or(m.Check(), checkHappened(tx, "createdAt", m.CreatedAt)); err != nil {
-		return Member{}, err
-	}
-	if _, err := tx.Org(m.OrgID); err != nil {
-		return Member{}, err
-	}
-	switch _, err := tx.Member(m.OrgID, m.UserID); {
-	case err == nil:
-		return Member{}, &Error{Code: CodeConflict, Field: "userId", Message: "the user " + m.UserID + " is a member already"}
-	case !IsNotFound(err):
+	_, err := tx.Member(m.OrgID, m.UserID)
+	if err := cmp.Or(m.Check(), checkHappened(tx, "createdAt", m.CreatedAt), checkOrg(tx, m.OrgID), checkNew(err, "userId", "the user %s is a member already", m.UserID)); err != nil {
 		return Member{}, err
 	}
 	return tx.AppendMember(m)

@@ -52,13 +52,8 @@ func (o OperatorToken) check() error {
 // time is filled in. conflict: the token exists already.
 func ImportOperatorToken(tx Tx, o OperatorToken) error {
 	fillIn(tx, PrefixOperator, &o.ID, &o.CreatedAt)
-	if err := cmp.Or(o.check(), checkHappened(tx, "createdAt", o.CreatedAt)); err != nil {
-		return err
-	}
-	switch _, err := tx.OperatorToken(o.ID); {
-	case err == nil:
-		return &Error{Code: CodeConflict, Field: "id", Message: "an operator token " + o.ID + " exists already"}
-	case !IsNotFound(err):
+	_, err := tx.OperatorToken(o.ID)
+	if err := cmp.Or(o.check(), checkHappened(tx, "createdAt", o.CreatedAt), checkNew(err, "id", "an operator token %s exists already", o.ID)); err != nil {
 		return err
 	}
 	return tx.PutOperatorToken(o)

@@ -192,23 +192,16 @@ func ImportOrg(tx Tx, o Org) (Org, error) {
 }
 
 func (o Org) check(tx Tx) error {
-	if err := cmp.Or(checkID("id", o.ID), checkText("name", o.Name, maxNameLength)); err != nil {
+	_, err := tx.Org(o.ID)
+	if err := cmp.Or(checkID("id", o.ID), checkText("name", o.Name, maxNameLength), checkNew(err, "id", "an org %q exists already", o.ID)); err != nil {
 		return err
 	}
-	switch _, err := tx.Org(o.ID); {
-	case err == nil:
-		return &Error{Code: CodeConflict, Field: "id", Message: "an org " + strconv.Quote(o.ID) + " exists already"}
-	case !IsNotFound(err):
-		return err
-	}
-	switch removed, err := tx.OrgRemoved(o.ID); {
-	case err != nil:
-		return err
-	case removed:
+	removed, err := tx.OrgRemoved(o.ID)
+	if removed {
 		e := &Error{Code: CodeConflict, Field: "id", Message: "an org " + strconv.Quote(o.ID) + " was deleted, and its data is still being dropped"}
 		return e.Advise("try again later, or choose another id")
 	}
-	return o.Subscription.check(tx)
+	return cmp.Or(err, o.Subscription.check(tx))
 }
 
 // over returns the subscription with its missing fields taken from base.

@@ -64,14 +64,8 @@ func membership(m Member) string {
 // those of the membership, unless p has others. badRequest: the role is neither viewer
 // nor admin, or another value is not allowed; notFound: there is no such org.
 func CreatePortalLink(tx Tx, actorID, userID string, p Portal, ttl time.Duration) (l SignInLink, token string, err error) {
-	if err := checkPortal(userID, p, ttl); err != nil {
-		return l, "", err
-	}
-	if _, err := tx.Org(p.OrgID); err != nil {
-		return l, "", err
-	}
 	m, err := tx.Member(p.OrgID, userID)
-	if unlessNotFound(err) != nil {
+	if err := cmp.Or(checkPortal(userID, p, ttl), checkOrg(tx, p.OrgID), unlessNotFound(err)); err != nil {
 		return l, "", err
 	}
 	p.Name, p.Email, p.Membership = cmp.Or(p.Name, m.Name), cmp.Or(p.Email, m.Email), membership(m)
