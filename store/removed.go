@@ -28,7 +28,7 @@ func (w *sweep) removed() {
 func (w *sweep) removedOrg(org string) {
 	w.repeat("removed", dropEndpoint)
 	for _, drop := range []func(tx Tx, orgID string, limit int) (int, error){
-		dropMembers, dropKeys, dropReplays, Tx.DropAuditLog, Tx.DropDeliveryCountsOf,
+		dropMembers, Tx.DropAuditLog, Tx.DropDeliveryCountsOf,
 	} {
 		w.repeat("removed", func(tx Tx, step int) (int, error) {
 			if removed, err := tx.OrgRemoved(org); !removed || err != nil {
@@ -42,9 +42,11 @@ func (w *sweep) removedOrg(org string) {
 			if removed, err := tx.OrgRemoved(org); !removed || err != nil {
 				return false, err
 			}
-			return true, drop(tx, id)
+			return dropped(drop(tx, id))
 		})
 	}
+	each("removed", among(within(org, Tx.APIKeys), func(k APIKey, _ time.Time) (string, bool) { return k.ID, true }), Tx.DeleteAPIKey)
+	each("removed", among(within(org, Tx.ReplayJobs), func(j ReplayJob, _ time.Time) (string, bool) { return j.ID, true }), Tx.DeleteReplayJob)
 	each("removed", among(Tx.Mails, func(m Mail, _ time.Time) (string, bool) { return m.ID, m.OrgID == org }), Tx.DeleteMail)
 	each("removed", among(Tx.Sessions, func(s Session, _ time.Time) (string, bool) { return s.ID, s.Portal.OrgID == org }), Tx.DeleteSession)
 	each("removed", among(Tx.SignInLinks, func(l SignInLink, _ time.Time) (string, bool) { return l.ID, l.Portal.OrgID == org }), Tx.DeleteSignInLink)
@@ -89,24 +91,9 @@ func dropMembers(tx Tx, orgID string, limit int) (int, error) {
 	return len(members), err
 }
 
-func dropKeys(tx Tx, orgID string, limit int) (int, error) {
-	keys, err := tx.APIKeys(orgID, "", limit)
-	for _, k := range keys {
-		if err == nil {
-			err = tx.DeleteAPIKey(k.ID)
-		}
-	}
-	return len(keys), err
-}
-
-func dropReplays(tx Tx, orgID string, limit int) (int, error) {
-	jobs, err := tx.ReplayJobs(orgID, "", limit)
-	for _, j := range jobs {
-		if err == nil {
-			err = tx.DeleteReplayJob(j.ID)
-		}
-	}
-	return len(jobs), err
+// within is a list of an org, as [among] takes it.
+func within[T any](orgID string, list func(tx Tx, orgID, after string, limit int) ([]T, error)) func(tx Tx, after string, limit int) ([]T, error) {
+	return func(tx Tx, after string, limit int) ([]T, error) { return list(tx, orgID, after, limit) }
 }
 
 // keysAtOnce is how many idempotency keys of an org are found at once, at least: on a file,

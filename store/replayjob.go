@@ -220,7 +220,4 @@ func expiredReplay(j ReplayJob, now time.Time) (id string, yes bool) {
 }
 
 // dropReplay drops a job that is too old.
-func dropReplay(tx Tx, id string) (bool, error) {
-	err := tx.DeleteReplayJob(id)
-	return err == nil, unlessNotFound(err)
-}
+func dropReplay(tx Tx, id string) (bool, error) { return dropped(tx.DeleteReplayJob(id)) }

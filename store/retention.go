@@ -186,6 +186,9 @@ func unlessNotFound(err error) error {
 	return err
 }
 
+// dropped is what came of dropping a record that somebody else may have dropped.
+func dropped(err error) (bool, error) { return err == nil, unlessNotFound(err) }
+
 func dropMails(tx Tx, step int) (int, error) {
 	mails, err := tx.Mails("", step)
 	n := 0
