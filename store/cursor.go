@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -25,17 +26,11 @@ func CursorOf(createdAt time.Time, id string) Cursor {
 // contract's pattern or is not UTF-8, which JSON could not echo.
 func ParseCursor(text string) (c Cursor, ok bool) {
 	digits, id, found := strings.Cut(text, ".")
-	if !found || id == "" || len(digits) == 0 || len(digits) > maxCursorDigits || !utf8.ValidString(text) {
+	ms, err := strconv.ParseUint(digits, 10, 64) // which takes no sign
+	if !found || id == "" || err != nil || len(digits) > maxCursorDigits || !utf8.ValidString(text) {
 		return Cursor{}, false
 	}
-	for i := range len(digits) {
-		if digits[i] < '0' || digits[i] > '9' {
-			return Cursor{}, false
-		}
-		c.Ms = c.Ms*10 + uint64(digits[i]-'0')
-	}
-	c.ID = id
-	return c, true
+	return Cursor{ms, id}, true
 }
 
 func (c Cursor) String() string { return string(c.Append(nil)) }
@@ -49,13 +44,7 @@ func (c Cursor) Append(dst []byte) []byte {
 
 // Compare orders cursors as lists are ordered: by time, then by id.
 func (c Cursor) Compare(d Cursor) int {
-	switch {
-	case c.Ms < d.Ms:
-		return -1
-	case c.Ms > d.Ms:
-		return 1
-	}
-	return strings.Compare(c.ID, d.ID)
+	return cmp.Or(cmp.Compare(c.Ms, d.Ms), strings.Compare(c.ID, d.ID))
 }
 
 // IsZero reports whether c is the position before the first item.

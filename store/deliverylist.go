@@ -43,19 +43,6 @@ func (d *Delivery) Attempted() (at Cursor, ok bool) {
 	return d.Latest(), true
 }
 
-// String returns the list's name.
-func (l DeliveryList) String() string {
-	switch l {
-	case ListAcknowledged:
-		return "acknowledged"
-	case ListWaiting:
-		return "waiting"
-	case ListFailed:
-		return "failed"
-	}
-	return "unknown"
-}
-
 // Position returns the delivery's list and its position there: by due time, or by
 // the time when it finished.
 func (d *Delivery) Position() (DeliveryList, Cursor) {

@@ -92,14 +92,12 @@ func validHost(host string) bool {
 		return false
 	}
 	for label := range strings.SplitSeq(strings.TrimSuffix(host, "."), ".") {
-		if label == "" || strings.ContainsFunc(label, notInName) {
+		if label == "" || strings.ContainsFunc(label, notInID) {
 			return false
 		}
 	}
 	return true
 }
-
-func notInName(r rune) bool { return r > unicode.MaxASCII || !isIDByte(byte(r)) }
 
 func validPort(u *url.URL) bool {
 	if u.Port() == "" {

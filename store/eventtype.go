@@ -82,7 +82,7 @@ func ValidEventType(name string) bool {
 		return false
 	}
 	for part := range strings.SplitSeq(name, ".") {
-		if part == "" || strings.ContainsFunc(part, func(c rune) bool { return c == '-' || c > 0x7e || !isIDByte(byte(c)) }) {
+		if part == "" || strings.ContainsFunc(part, func(r rune) bool { return r == '-' || notInID(r) }) {
 			return false
 		}
 	}

@@ -31,19 +31,11 @@ const maxIDLength = 64
 // ValidID reports whether a supplied id is 1 to 64 of A-Z a-z 0-9 _ and -. No id
 // contains a period, so `<id>.<secret>` splits at the first one.
 func ValidID(id string) bool {
-	if id == "" || len(id) > maxIDLength {
-		return false
-	}
-	for i := range len(id) {
-		if !isIDByte(id[i]) {
-			return false
-		}
-	}
-	return true
+	return id != "" && len(id) <= maxIDLength && !strings.ContainsFunc(id, notInID)
 }
 
-func isIDByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+func notInID(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
 }
 
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

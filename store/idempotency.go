@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"strings"
 	"sync"
 	"time"
 
@@ -129,15 +130,7 @@ func (t Tx) DeleteIdempotencyRecord(orgID, key string) error {
 // ValidIdempotencyKey reports whether a key is 1 to 255 printable ASCII
 // characters.
 func ValidIdempotencyKey(key string) bool {
-	if key == "" || len(key) > 255 {
-		return false
-	}
-	for i := range len(key) {
-		if key[i] < 0x20 || key[i] > 0x7e {
-			return false
-		}
-	}
-	return true
+	return key != "" && len(key) <= 255 && !strings.ContainsFunc(key, func(r rune) bool { return r < 0x20 || r > 0x7e })
 }
 
 // Idempotency executes requests at most once per org and key. Running requests
