@@ -216,14 +216,19 @@ func (h *history) merge() operation {
 		}
 	}
 	return operation{fmt.Sprintf("merge %s, at most %d", named(ranges...), limit), func(w *work) (string, error) {
-		var b strings.Builder
-		err := w.Merge(&Jobs.Kind, ranges, 9, limit, func(i int, item rows.Item) bool {
-			fmt.Fprintf(&b, "%d %s\n", i, showItem(w, &Jobs.Kind, ranges[i], item))
-			return true
-		})
-		return b.String(), err
+		return listing(w, &Jobs.Kind, ranges, 0, func(fn func(int, rows.Item) bool) error { return w.Merge(&Jobs.Kind, ranges, 9, limit, fn) })
 	}}
 }
+
+// mergeTickets merges two ranges by nothing but the last byte of their keys, by which what
+// is in the second comes first: a byte more to skip would leave them in their order.
+var mergeTickets = operation{"merge tickets by their last byte", func(w *work) (string, error) {
+	var ranges []rows.Range
+	for _, from := range []uint64{many, 0} {
+		ranges = append(ranges, rows.Range{Index: rows.ByKey, Bounds: rows.Bounds{From: rows.Number(nil, from), To: rows.Number(nil, from+12)}})
+	}
+	return listing(w, &Tickets.Kind, ranges, 0, func(fn func(int, rows.Item) bool) error { return w.Merge(&Tickets.Kind, ranges, 7, 0, fn) })
+}}
 
 // list reads records: those of jobs, or of users with their secrets.
 func (h *history) list() operation {
@@ -255,18 +260,25 @@ func (h *history) join(k *rows.Kind) operation {
 
 func scan(k *rows.Kind, r rows.Range, stop int) operation {
 	return operation{fmt.Sprintf("scan %s %s, at most %d", k.Name, named(r), stop), func(w *work) (string, error) {
-		var b strings.Builder
-		n := 0
-		err := w.Scan(k, r, func(item rows.Item) bool {
-			if !w.lives(k, item.Value) {
-				return true
-			}
-			fmt.Fprintln(&b, showItem(w, k, r, item))
-			n++
-			return n != stop
+		return listing(w, k, []rows.Range{r}, stop, func(fn func(int, rows.Item) bool) error {
+			return w.Scan(k, r, func(item rows.Item) bool { return fn(0, item) })
 		})
-		return b.String(), err
 	}}
+}
+
+// listing shows what is read from ranges, up to a number of items; 0: all.
+func listing(w *work, k *rows.Kind, ranges []rows.Range, stop int, read func(fn func(i int, item rows.Item) bool) error) (string, error) {
+	var b strings.Builder
+	n := 0
+	err := read(func(i int, item rows.Item) bool {
+		if !w.lives(k, item.Value) {
+			return true
+		}
+		fmt.Fprintf(&b, "%d %s\n", i, showItem(w, k, ranges[i], item))
+		n++
+		return n != stop
+	})
+	return b.String(), err
 }
 
 // alike are ranges that differ in their bounds alone.
@@ -286,14 +298,7 @@ func (h *history) alike(k *rows.Kind) []rows.Range {
 func (h *history) ranges(k *rows.Kind) operation {
 	all, limit, stop := h.alike(k), h.IntN(8), h.IntN(8)
 	return operation{fmt.Sprintf("ranges of %s %s, at most %d, stopped at %d", k.Name, named(all...), limit, stop), func(w *work) (string, error) {
-		var b strings.Builder
-		n := 0
-		err := w.Ranges(k, all, limit, func(i int, item rows.Item) bool {
-			fmt.Fprintf(&b, "%d %s\n", i, showItem(w, k, all[i], item))
-			n++
-			return n != stop
-		})
-		return b.String(), err
+		return listing(w, k, all, stop, func(fn func(int, rows.Item) bool) error { return w.Ranges(k, all, limit, fn) })
 	}}
 }
 
