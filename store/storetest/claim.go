@@ -60,10 +60,7 @@ func testClaim(s *Subject) {
 		s.Equal(what+": again", claims.Again, want)
 	}
 	again("all are claimed", false)
-	s.Write(func(tx store.Tx) error {
-		_, err := store.SendTest(tx, acme, endpoint.ID)
-		return err
-	})
+	s.Write(sendTest(acme, endpoint.ID))
 	again("one more", false)
 	s.Write(attempt(want[0], 500, store.DefaultRetrySchedule))
 	again("one was attempted", true)

@@ -76,10 +76,7 @@ func testAccessGeneration(s *Subject) {
 		{"the plan is changed", func(tx store.Tx) error {
 			return store.AddPlan(tx, store.Plan{Name: "pro", Features: store.FeatureAPI})
 		}},
-		{"an org is made", func(tx store.Tx) error {
-			_, err := store.ImportOrg(tx, store.Org{ID: "org_new", Name: "New"})
-			return err
-		}},
+		{"an org is made", createOrg(store.Org{ID: "org_new", Name: "New"})},
 		{"the org is deleted", deleteOrg(acme)},
 	} {
 		before := s.AccessGeneration()

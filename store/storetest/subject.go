@@ -141,6 +141,5 @@ func newEndpoint(orgID, id string) store.Endpoint {
 
 // addAudit appends an entry to acme's audit log.
 func addAudit(tx store.Tx, action string) error {
-	_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: acme, Action: action})
-	return err
+	return second(store.AppendAudit(tx, store.AuditEntry{OrgID: acme, Action: action}))
 }

@@ -84,8 +84,10 @@ var Rules = append(accountRules, []Rule{
 	{"put a member who is none", putMemberOf(acme, "usr_new", store.RoleAdmin)},
 	{"put a member", putMemberOf(acme, bob, store.RoleMember)},
 	{"put a batch of members", putMembers(acme, ada, store.RoleAdmin, bob, store.RoleOwner, "usr_new", store.RoleMember)},
-	{"add a batch of members", addMembers(acme, 5)},
-	{"send a batch of events", uploadFiles(acme, 5)},
+	{"add a batch of members", batch(5, func(i int) rule {
+		return addMember(store.Member{OrgID: acme, UserID: fmt.Sprint("usr_batch_", i), Role: store.RoleMember})
+	})},
+	{"send a batch of events", batch(5, func(int) rule { return uploadFile(acme, "") })},
 	{"remove a member", removeMember(acme, bob)},
 	{"append an audit entry", func(tx store.Tx) error { return addAudit(tx, "new") }},
 	{"import instructions", func(tx store.Tx) error {
@@ -93,8 +95,7 @@ var Rules = append(accountRules, []Rule{
 	}},
 	{"set instructions", setInstructions(acme, "Be brief.", true)},
 	{"create a key", func(tx store.Tx) error {
-		_, _, err := store.CreateKey(tx, ada, store.APIKey{ID: "key_new", OrgID: acme, Scopes: store.ScopeRead, CreatedBy: bob})
-		return err
+		return third(store.CreateKey(tx, ada, store.APIKey{ID: "key_new", OrgID: acme, Scopes: store.ScopeRead, CreatedBy: bob}))
 	}},
 	{"revoke a key", revokeKey(acme, "key_1")},
 	{"create an endpoint", createEndpoint(newEndpoint(acme, "whe_new"))},
@@ -107,10 +108,7 @@ var Rules = append(accountRules, []Rule{
 	{"remove an endpoint", removeEndpoint(acme, "whe_1")},
 	{"register an event type", register(store.EventType{Name: "invoice.paid"})},
 	{"remove an event type", removeType("invoice.sent")},
-	{"create an operator token", func(tx store.Tx) error {
-		_, _, err := store.CreateOperatorToken(tx, "new", time.Time{})
-		return err
-	}},
+	{"create an operator token", func(tx store.Tx) error { return third(store.CreateOperatorToken(tx, "new", time.Time{})) }},
 	{"revoke an operator token", func(tx store.Tx) error { return store.RevokeOperatorToken(tx, "opr_1") }},
 	{"mail the operator", func(tx store.Tx) error { return store.MailOperator(tx, "ops@example.com", "renewal", nil) }},
 	{"upload a file", uploadFile(acme, "fil_1")},
@@ -135,8 +133,9 @@ var Rules = append(accountRules, []Rule{
 
 var onePrint = store.FingerprintOf("POST", "/one", "", nil)
 
-// second drops a rule's result.
-func second[T any](_ T, err error) error { return err }
+// second drops a rule's result, and third both results.
+func second[T any](_ T, err error) error        { return err }
+func third[T, U any](_ T, _ U, err error) error { return err }
 
 // The functions below give a rule what it works on. Rules and random histories share
 // them.
@@ -162,27 +161,15 @@ func putMembers(org string, usersAndRoles ...string) rule {
 		for pair := range slices.Chunk(usersAndRoles, 2) {
 			members = append(members, store.MemberValues{UserID: pair[0], MemberChange: store.MemberChange{Role: &pair[1]}})
 		}
-		_, _, err := store.PutMembers(tx, ada, org, members)
-		return err
+		return third(store.PutMembers(tx, ada, org, members))
 	}
 }
 
-// addMembers is a batch: all of it in one Update.
-func addMembers(org string, n int) rule {
+// batch is n rules in one Update.
+func batch(n int, of func(i int) rule) rule {
 	return func(tx store.Tx) (err error) {
 		for i := range n {
-			m := store.Member{OrgID: org, UserID: fmt.Sprint("usr_batch_", i), Role: store.RoleMember}
-			err = errors.Join(err, addMember(m)(tx))
-		}
-		return err
-	}
-}
-
-// uploadFiles is a batch of events.
-func uploadFiles(org string, n int) rule {
-	return func(tx store.Tx) (err error) {
-		for range n {
-			err = errors.Join(err, uploadFile(org, "")(tx))
+			err = errors.Join(err, of(i)(tx))
 		}
 		return err
 	}
@@ -233,10 +220,7 @@ func rotate(org, id, secret string, overlap time.Duration) rule {
 }
 
 func register(e store.EventType) rule {
-	return func(tx store.Tx) error {
-		_, _, err := store.RegisterEventType(tx, e)
-		return err
-	}
+	return func(tx store.Tx) error { return third(store.RegisterEventType(tx, e)) }
 }
 
 func removeType(name string) rule {
