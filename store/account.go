@@ -277,11 +277,8 @@ func dropAccount(tx Tx, userID string) error {
 		return err
 	}
 	a, err := tx.Account(userID)
-	if IsNotFound(err) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return unlessNotFound(err)
 	}
 	if err := a.keepSession(tx, ""); err != nil {
 		return err

@@ -104,11 +104,8 @@ func disableUnresponsive(tx Tx, d *Delivery) (disabled bool, err error) {
 		return false, err
 	}
 	e, err := tx.Endpoint(d.OrgID, d.EndpointID)
-	if IsNotFound(err) || err == nil && (e.Disabled() || e.Number != d.EndpointNumber) {
-		return false, nil // removed, or disabled already
-	}
-	if err != nil {
-		return false, err
+	if err != nil || e.Disabled() || e.Number != d.EndpointNumber { // removed, or disabled already
+		return false, unlessNotFound(err)
 	}
 	reason := strconv.Itoa(d.Attempts) + " failed attempts: " + d.History[len(d.History)-1].Explain()
 	if err := setDisabled(tx, "", e.OrgID, e.ID, true, shorten(reason, maxDisabledReason)); err != nil {

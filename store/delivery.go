@@ -59,20 +59,15 @@ func (d *Delivery) StateAt(e *Endpoint) DeliveryState {
 // has no such delivery, or no longer has its endpoint.
 func FindDelivery(tx Tx, orgID, id string) (Delivery, Endpoint, error) {
 	d, err := tx.Delivery(id)
-	if IsNotFound(err) || err == nil && d.OrgID != orgID {
-		return Delivery{}, Endpoint{}, errNoDelivery()
+	var e Endpoint
+	if err == nil && d.OrgID == orgID {
+		e, err = tx.Endpoint(orgID, d.EndpointID)
 	}
-	if err != nil {
-		return Delivery{}, Endpoint{}, err
-	}
-	e, err := tx.Endpoint(orgID, d.EndpointID)
-	if IsNotFound(err) || err == nil && e.Number != d.EndpointNumber {
-		return Delivery{}, Endpoint{}, errNoDelivery()
+	if IsNotFound(err) || err == nil && (d.OrgID != orgID || e.Number != d.EndpointNumber) {
+		return Delivery{}, Endpoint{}, Errorf(CodeNotFound, "The org has no such delivery.")
 	}
 	return d, e, err
 }
-
-func errNoDelivery() error { return Errorf(CodeNotFound, "The org has no such delivery.") }
 
 // queue creates one delivery of the event per endpoint.
 func queue(tx Tx, event Event, endpoints []Endpoint) ([]Delivery, error) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,10 +111,7 @@ func (t Tx) Event(id string) (Event, error) {
 			return Event{ID: id, OrgID: d.OrgID, Type: d.EventType, CreatedAt: d.CreatedAt, Body: slices.Clone(body), Deliveries: []string{d.ID}}, nil
 		}
 	}
-	if err == nil || IsNotFound(err) {
-		err = none
-	}
-	return Event{}, err
+	return Event{}, cmp.Or(unlessNotFound(err), none)
 }
 
 // dropEvent deletes an event if none of its deliveries is left.

@@ -234,9 +234,9 @@ func whileRunning(ctx context.Context, s Store, k IdempotencyKey, print, running
 	case err != nil || replayed:
 		return a, replayed, err
 	case running != print:
-		return Answer{}, false, errMismatch()
+		return Answer{}, false, errMismatch
 	}
-	return Answer{}, false, errRunning()
+	return Answer{}, false, Errorf(CodeConflict, "A request with the same Idempotency-Key is still running.")
 }
 
 // replay returns the kept answer, if there is one. It is answered from an Update, whose
@@ -272,7 +272,7 @@ func once(tx Tx, k IdempotencyKey, print Fingerprint, work func(Tx) (Answer, err
 
 // keep keeps an answer, unless it is about an org that was deleted meanwhile.
 func keep(tx Tx, k IdempotencyKey, print Fingerprint, a Answer) error {
-	if removed, err := k.removed(tx); removed || err != nil {
+	if removed, err := tx.OrgRemoved(k.org()); removed || err != nil {
 		return err
 	}
 	if a.Kept != nil {
@@ -283,14 +283,9 @@ func keep(tx Tx, k IdempotencyKey, print Fingerprint, a Answer) error {
 	})
 }
 
-// removed reports whether the org that a key is about was deleted.
-func (k IdempotencyKey) removed(tx Tx) (bool, error) {
-	return tx.OrgRemoved(k.org())
-}
-
 // kept finds the first answer given under a key, unless its org was deleted since.
 func kept(tx Tx, k IdempotencyKey, print Fingerprint) (a Answer, found bool, err error) {
-	if removed, err := k.removed(tx); removed || err != nil {
+	if removed, err := tx.OrgRemoved(k.org()); removed || err != nil {
 		return Answer{}, false, err
 	}
 	record, err := tx.IdempotencyRecord(k.OrgID, k.Key)
@@ -300,15 +295,9 @@ func kept(tx Tx, k IdempotencyKey, print Fingerprint) (a Answer, found bool, err
 	case err != nil:
 		return Answer{}, false, err
 	case record.Fingerprint != print:
-		return Answer{}, false, errMismatch()
+		return Answer{}, false, errMismatch
 	}
 	return record.Answer, true, nil
 }
 
-func errRunning() error {
-	return Errorf(CodeConflict, "A request with the same Idempotency-Key is still running.")
-}
-
-func errMismatch() error {
-	return Errorf(CodeIdempotencyMismatch, "The Idempotency-Key was used with a different request.")
-}
+var errMismatch = Errorf(CodeIdempotencyMismatch, "The Idempotency-Key was used with a different request.")

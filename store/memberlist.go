@@ -206,8 +206,7 @@ func (t Tx) MemberPage(orgID string, at Cursor, limit int, dst []byte) (Page, er
 // ListMembers reads up to limit complete members after a cursor; MemberPage has
 // only the fields of the API. The page's Items are empty.
 func (t Tx) ListMembers(orgID string, at Cursor, limit int) (page Page, list []Member, err error) {
-	more := max(limit, limit+1) // one, if that is a number
-	list, err = members.List(t.Tx, rows.Range{Index: byPosition, Bounds: after(orgID, at), Limit: more})
+	list, err = members.List(t.Tx, rows.Range{Index: byPosition, Bounds: after(orgID, at), Limit: oneMore(limit)})
 	if page.More = len(list) > limit; page.More {
 		list = list[:limit]
 	}

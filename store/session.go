@@ -110,11 +110,8 @@ func SessionUser(tx Tx, cookie string) string {
 // stays ended.
 func TouchSession(tx Tx, id string) error {
 	s, err := tx.Session(id)
-	if IsNotFound(err) || err == nil && !s.live(tx.Now()) {
-		return nil
-	}
-	if err != nil {
-		return err
+	if err != nil || !s.live(tx.Now()) {
+		return unlessNotFound(err)
 	}
 	s.LastSeenAt = tx.Now()
 	return tx.PutSession(s)
