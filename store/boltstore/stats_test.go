@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 	"testing"
@@ -113,24 +114,45 @@ func TestBacklog(t *testing.T) {
 		_, err := store.RecordAttempt(tx, claims.Claims[1].Delivery.ID, failed, store.DefaultRetrySchedule)
 		return err
 	})
+	var now time.Time
 	f.update(func(tx store.Tx) error {
-		_, err := store.ImportEndpoint(tx, store.Endpoint{ID: "whe_2", OrgID: testOrg, URL: "https://receiver.example/2", Events: []string{store.EventMemberAdded}})
-		if err != nil {
-			return err
+		now = tx.Now().UTC().Truncate(time.Millisecond)
+		for _, e := range []struct {
+			id            string
+			due, disabled time.Time
+		}{
+			{"whe_2", now, now},
+			{"whe_3", now.Add(-2 * time.Hour), now.Add(-time.Hour)}, // held for the longest
+			{"whe_4", now.Add(-30 * time.Minute), now.Add(-3 * time.Hour)},
+			{"whe_5", now.Add(time.Hour), time.Time{}},
+			{"whe_6", time.Time{}, time.Time{}}, // for which nothing waits
+		} {
+			made, err := store.ImportEndpoint(tx, store.Endpoint{ID: e.id, OrgID: testOrg, URL: "https://receiver.example/2", Events: []string{store.EventMemberAdded}})
+			if err != nil {
+				return err
+			}
+			if !e.due.IsZero() {
+				d, err := store.SendTest(tx, testOrg, e.id)
+				d.DueAt = e.due
+				if err = errors.Join(err, tx.PutDelivery(d)); err != nil {
+					return err
+				}
+			}
+			if made.DisabledAt = e.disabled; made.Disabled() {
+				if err := tx.PutEndpoint(made); err != nil {
+					return err
+				}
+			}
 		}
-		if _, err = store.SendTest(tx, testOrg, "whe_2"); err != nil {
-			return err
-		}
-		e, err := tx.Endpoint(testOrg, "whe_2")
-		if err != nil {
-			return err
-		}
-		e.DisabledAt = tx.Now()
-		return errors.Join(tx.PutEndpoint(e), tx.PutMail(store.Mail{ID: "mail_1", OrgID: testOrg, CreatedAt: tx.Now()}))
+		return errors.Join(tx.PutMail(store.Mail{ID: "mail_1", OrgID: testOrg, CreatedAt: now.Add(-time.Minute)}), tx.PutMail(store.Mail{ID: "mail_2", OrgID: testOrg, CreatedAt: now}))
 	})
 	b, err := f.Backlog(bg)
 	must(t, err)
-	if b.Due != 3 || b.Later != 1 || b.Held != 1 || b.Busy != 1 || b.Mails != 1 || b.Capped || b.DueAt.IsZero() || b.HeldAt.IsZero() || b.MailsAt.IsZero() {
-		t.Errorf("it is %+v", b)
+	want := store.Backlog{
+		Waiting: store.Waiting{Due: 3, Later: 2, Held: 3}, Busy: 2, DueAt: claims.Next.UTC(),
+		HeldAt: now.Add(-time.Hour), Mails: 2, MailsAt: now.Add(-time.Minute),
+	}
+	if got, want := fmt.Sprintf("%+v", b), fmt.Sprintf("%+v", want); got != want {
+		t.Errorf("it is %s, not %s", got, want)
 	}
 }

@@ -55,52 +55,6 @@ func (o *oracle) eachDue() map[uint64]time.Time {
 	return due
 }
 
-// backlog is what Backlog counts.
-func (o *oracle) backlog() (b store.Backlog) {
-	for _, e := range o.endpoints() {
-		waiting := false
-		for _, d := range o.deliveries() {
-			if d.EndpointNumber == e.Number && d.State.Waiting() {
-				waiting = true
-				if held := e.HeldSince(d.DueAt); e.Disabled() && (b.HeldAt.IsZero() || held.Before(b.HeldAt)) {
-					b.HeldAt = held
-				}
-				countOne(&b.Waiting, &e, &d, o.now, store.MaxCountedDeliveries)
-			}
-		}
-		if waiting && !e.Disabled() {
-			b.Busy++
-		}
-	}
-	for _, due := range o.eachDue() {
-		if b.DueAt.IsZero() || due.Before(b.DueAt) {
-			b.DueAt = due
-		}
-	}
-	mails, err := o.Mails("", unlimited)
-	if err != nil {
-		panic(err)
-	}
-	if b.Mails = len(mails); b.Mails > 0 {
-		b.MailsAt = mails[0].CreatedAt
-	}
-	return b
-}
-
-// countOne counts one more delivery that waits, up to most of all.
-func countOne(w *store.Waiting, e *store.Endpoint, d *store.Delivery, now time.Time, most int) {
-	switch {
-	case w.Total() >= most:
-		w.Capped = true
-	case e.Disabled():
-		w.Held++
-	case d.DueAt.After(now):
-		w.Later++
-	default:
-		w.Due++
-	}
-}
-
 // claim is what Claim returns while the claimed deliveries have not been
 // released; it claims nothing.
 func (o *oracle) claim(endpoint uint64, now time.Time, limit int, claimed map[string]store.Delivery) store.Claims {

@@ -3,7 +3,6 @@ package storetest
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"teamdata/store"
@@ -68,10 +67,10 @@ func (s *Subject) DumpAll(n Names) (text string) {
 		text = dump(tx, n)
 		return nil
 	})
-	b := new(strings.Builder)
-	line(b, "due")(s.Due(), nil)
-	return text + b.String()
+	return text + dumpDue(s.Due())
 }
+
+func dumpDue(due map[uint64]time.Time) string { return fmt.Sprintf("due: %v\n", due) }
 
 // Due is what EachDue reports: the earliest due time of each endpoint.
 func (s *Subject) Due() map[uint64]time.Time {
