@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"encoding/binary"
 	"hash/crc32"
+	"math/big"
 	"strings"
 )
 
@@ -61,22 +61,13 @@ const (
 func NewSecret() string {
 	var b [32]byte
 	rand.Read(b[:])
+	n, base, digit := new(big.Int).SetBytes(b[:]), big.NewInt(int64(len(base62))), new(big.Int)
 	secret := make([]byte, secretDigits, secretDigits+checkDigits)
 	for i := len(secret) - 1; i >= 0; i-- {
-		secret[i] = base62[divide62(&b)]
+		n.DivMod(n, base, digit)
+		secret[i] = base62[digit.Int64()]
 	}
 	return string(append(secret, checkOf(secret)...))
-}
-
-// divide62 divides the big-endian number b by 62 and returns the remainder.
-func divide62(b *[32]byte) uint32 {
-	rest := uint64(0)
-	for i := 0; i < len(b); i += 4 {
-		n := rest<<32 | uint64(binary.BigEndian.Uint32(b[i:]))
-		binary.BigEndian.PutUint32(b[i:], uint32(n/62))
-		rest = n % 62
-	}
-	return uint32(rest)
 }
 
 func checkOf(digits []byte) []byte {
