@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"teamdata/store"
 	"teamdata/store/rows"
@@ -38,7 +37,7 @@ func scoped(tx store.Tx, t testing.TB, scope store.Scope) store.Tx {
 	b := &bounds{t, scope, map[uint64]bool{}}
 	return store.Tx{
 		Tx:    tx.Decorated(func(r rows.Rows) rows.Rows { return guard{r, b} }),
-		Apart: scopedCounts{tx.Apart, b},
+		Apart: decoratedCounts{tx.Apart, b.countsOf, wroteAll},
 	}
 }
 
@@ -73,32 +72,10 @@ func (b *bounds) left(format string, args ...any) error {
 	return err
 }
 
-// scopedCounts are the counts of deliveries that a scope has.
-type scopedCounts struct {
-	store.Apart
-	*bounds
-}
-
-// of fails unless the scope has an org.
-func (s scopedCounts) of(org string) error {
-	if s.may(rows.Owner{Org: org}, false) {
+// countsOf fails unless the scope has an org, and with it the counts of its deliveries.
+func (b *bounds) countsOf(org string) error {
+	if b.may(rows.Owner{Org: org}, false) {
 		return nil
 	}
-	return s.left("the counts of %q", org)
-}
-
-func (s scopedCounts) AddDeliveryCounts(org string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
-	return do(s.of(org), func() error { return s.Apart.AddDeliveryCounts(org, endpoint, at, c) })
-}
-
-func (s scopedCounts) EachDeliveryCounts(org string, from time.Time, fn func(uint64, time.Time, store.DeliveryCounts)) error {
-	return do(s.of(org), func() error { return s.Apart.EachDeliveryCounts(org, from, fn) })
-}
-
-func (s scopedCounts) DropDeliveryCounts(time.Time, int) (int, error) {
-	return 0, s.left("the counts of all")
-}
-
-func (s scopedCounts) DropDeliveryCountsOf(org string, limit int) (int, error) {
-	return get(s.of(org), func() (int, error) { return s.Apart.DropDeliveryCountsOf(org, limit) })
+	return b.left("the counts of %q", org)
 }

@@ -30,7 +30,7 @@ func wroteAll() error { return nil }
 func watchInto(tx store.Tx, t *trace, wrote func() error) store.Tx {
 	return store.Tx{
 		Tx:    tx.Decorated(func(r rows.Rows) rows.Rows { return watchedRows{r, t, wrote} }),
-		Apart: watchedCounts{tx.Apart, wrote},
+		Apart: decoratedCounts{tx.Apart, ofAny, wrote},
 	}
 }
 
@@ -62,24 +62,34 @@ func (w watchedRows) Expire(k *rows.Kind, before time.Time, limit int) (int, err
 	return n, do(err, w.wrote)
 }
 
-// watchedCounts are the counts of a watched transaction.
-type watchedCounts struct {
+// decoratedCounts are the counts of deliveries of a decorated transaction.
+type decoratedCounts struct {
 	store.Apart
-	wrote func() error
+	may   func(org string) error // fails unless those of an org may be asked for; "": of all
+	wrote func() error           // is called after each write, which fails with its error
 }
 
-func (w watchedCounts) AddDeliveryCounts(org string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
-	return do(w.Apart.AddDeliveryCounts(org, endpoint, at, c), w.wrote)
+func ofAny(string) error { return nil }
+
+func (d decoratedCounts) AddDeliveryCounts(org string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
+	return do(do(d.may(org), func() error { return d.Apart.AddDeliveryCounts(org, endpoint, at, c) }), d.wrote)
 }
 
-func (w watchedCounts) DropDeliveryCounts(before time.Time, limit int) (int, error) {
-	n, err := w.Apart.DropDeliveryCounts(before, limit)
-	return n, do(err, w.wrote)
+func (d decoratedCounts) EachDeliveryCounts(org string, from time.Time, fn func(uint64, time.Time, store.DeliveryCounts)) error {
+	return do(d.may(org), func() error { return d.Apart.EachDeliveryCounts(org, from, fn) })
 }
 
-func (w watchedCounts) DropDeliveryCountsOf(org string, limit int) (int, error) {
-	n, err := w.Apart.DropDeliveryCountsOf(org, limit)
-	return n, do(err, w.wrote)
+func (d decoratedCounts) DropDeliveryCounts(before time.Time, limit int) (int, error) {
+	return d.drop("", func() (int, error) { return d.Apart.DropDeliveryCounts(before, limit) })
+}
+
+func (d decoratedCounts) DropDeliveryCountsOf(org string, limit int) (int, error) {
+	return d.drop(org, func() (int, error) { return d.Apart.DropDeliveryCountsOf(org, limit) })
+}
+
+func (d decoratedCounts) drop(org string, drop func() (int, error)) (int, error) {
+	n, err := get(d.may(org), drop)
+	return n, do(err, d.wrote)
 }
 
 // watching is a store whose transactions are watched.
