@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"teamdata/store"
@@ -41,21 +40,6 @@ var ofWebhooks = []generator{
 		org, name := h.one("org"), h.one("type")
 		data := fmt.Appendf(nil, `{"text":"%0*d"}`, pick(h, []int{1, 500, 5000}), 0)
 		return func(tx store.Tx) error { return second(store.Emit(tx, org, name, data)) }
-	}},
-	{"postpone a mail", func(h *history) rule {
-		id := h.one(store.PrefixMail)
-		return func(tx store.Tx) error {
-			mails, err := tx.Mails("", 1000)
-			i := slices.IndexFunc(mails, func(m store.Mail) bool { return m.ID == id })
-			if err != nil || i < 0 {
-				return err
-			}
-			return second(store.PostponeMail(tx, mails[i], store.DefaultMailSchedule))
-		}
-	}},
-	{"delete a mail", func(h *history) rule {
-		id := h.one(store.PrefixMail)
-		return func(tx store.Tx) error { return tx.DeleteMail(id) }
 	}},
 	{"expire idempotency records", func(*history) rule {
 		return func(tx store.Tx) error { return second(tx.ExpireIdempotencyRecords(2)) }
