@@ -45,10 +45,12 @@ func isInvisible(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }
 
 // checkURL checks a canonical URL.
 func checkURL(u *url.URL, httpOnLoopback bool) error {
-	if err := checkScheme(u, httpOnLoopback); err != nil {
-		return err
-	}
+	plain := u.Scheme == "http" && httpOnLoopback
 	switch n := len(u.String()); {
+	case u.Scheme != "https" && !plain:
+		return Invalid("url", "must start with https://")
+	case plain && !isLoopback(u.Hostname()):
+		return Invalid("url", "must start with https://").Advise("http:// is for receivers on this machine, such as http://127.0.0.1:8080/hook")
 	case n > maxURLLength:
 		return Invalid("url", "has %d characters", n).Advise("at most %d are allowed", maxURLLength)
 	case u.Hostname() == "" || u.Opaque != "":
@@ -59,18 +61,6 @@ func checkURL(u *url.URL, httpOnLoopback bool) error {
 		return Invalid("url", "has the port %.20q", u.Port()).Advise("ports go from 1 to 65535")
 	case u.User != nil:
 		return Invalid("url", "holds a user name or a password").Advise("leave them out")
-	}
-	return nil
-}
-
-func checkScheme(u *url.URL, httpOnLoopback bool) error {
-	switch {
-	case u.Scheme == "https":
-		return nil
-	case u.Scheme != "http" || !httpOnLoopback:
-		return Invalid("url", "must start with https://")
-	case !isLoopback(u.Hostname()):
-		return Invalid("url", "must start with https://").Advise("http:// is for receivers on this machine, such as http://127.0.0.1:8080/hook")
 	}
 	return nil
 }
