@@ -8,24 +8,12 @@ import (
 	"teamdata/store"
 )
 
-// Members reads an org's whole list, as JSON items.
-func (s *Subject) Members(orgID string) string {
-	s.Helper()
-	return s.items(store.Tx.MemberPage, orgID)
-}
-
 // AuditLog reads an org's whole log, as JSON items.
 func (s *Subject) AuditLog(orgID string) string {
 	s.Helper()
-	return s.items(store.Tx.AuditPage, orgID)
-}
-
-// items are all that an org's list has.
-func (s *Subject) items(read func(tx store.Tx, orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error), orgID string) string {
-	s.Helper()
 	var page store.Page
 	s.Read(func(tx store.Tx) (err error) {
-		page, err = read(tx, orgID, store.Cursor{}, unlimited, nil)
+		page, err = tx.AuditPage(orgID, store.Cursor{}, unlimited, nil)
 		return err
 	})
 	return string(page.Items)
