@@ -99,8 +99,14 @@ func TestOnCommit(t *testing.T) {
 
 func TestBacklog(t *testing.T) {
 	f := newFixture(t, Options{NoSync: true})
-	empty, err := f.Backlog(bg)
-	must(t, err)
+	backlog := func() (b store.Backlog) {
+		f.view(func(tx store.Tx) (err error) {
+			b, err = tx.Backlog(bg)
+			return err
+		})
+		return b
+	}
+	empty := backlog()
 	if empty != (store.Backlog{}) {
 		t.Errorf("of nothing it is %+v", empty)
 	}
@@ -146,8 +152,7 @@ func TestBacklog(t *testing.T) {
 		}
 		return errors.Join(tx.PutMail(store.Mail{ID: "mail_1", OrgID: testOrg, CreatedAt: now.Add(-time.Minute)}), tx.PutMail(store.Mail{ID: "mail_2", OrgID: testOrg, CreatedAt: now}))
 	})
-	b, err := f.Backlog(bg)
-	must(t, err)
+	b := backlog()
 	want := store.Backlog{
 		Waiting: store.Waiting{Due: 3, Later: 2, Held: 3}, Busy: 2, DueAt: claims.Next.UTC(),
 		HeldAt: now.Add(-time.Hour), Mails: 2, MailsAt: now.Add(-time.Minute),

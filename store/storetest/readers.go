@@ -55,10 +55,8 @@ func (s *Subject) DumpAll(n Names) (text string) {
 		text = dump(tx, n)
 		return nil
 	})
-	return text + dumpDue(s.Due())
+	return text + fmt.Sprintf("due: %v\n", s.Due())
 }
-
-func dumpDue(due map[uint64]time.Time) string { return fmt.Sprintf("due: %v\n", due) }
 
 // Due is what EachDue reports: the earliest due time of each endpoint.
 func (s *Subject) Due() map[uint64]time.Time {
