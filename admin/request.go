@@ -33,11 +33,6 @@ func (a *handler) serve(common web.Request, rt *route) {
 	web.Serve(a.begin(common, rt), checks, (*request).handle)
 }
 
-// serveOpen answers a request for what needs no token.
-func (a *handler) serveOpen(common web.Request, rt *route) {
-	web.Serve(a.begin(common, rt), nil, (*request).handle)
-}
-
 func (a *handler) begin(common web.Request, rt *route) *request {
 	r := &request{Request: common, api: a, route: rt}
 	r.Docs = basePath + docsPath
