@@ -142,13 +142,6 @@ func orZero[T any](value *T) (zero T) {
 // seconds is a duration in a body; none if it is left out.
 func seconds(n *int) time.Duration { return time.Duration(orZero(n)) * time.Second }
 
-// require records a missing field as the body's error, unless it has one.
-func (r *request) require(given bool, field, advice string) {
-	if !given && r.bodyErr == nil {
-		r.bodyErr = store.Invalid(field, "is missing").Advise("%s", advice)
-	}
-}
-
 // org returns the org of the path; empty outside orgs.
 func (r *request) org() string { return r.Param("org") }
 
