@@ -81,8 +81,8 @@ func (r *request) updateSubscription() error {
 
 // atTop names the field of an error where the subscription is the whole body.
 func atTop(err error) error {
-	var e *store.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*store.Error](err)
+	if !ok {
 		return err
 	}
 	top := *e
