@@ -49,7 +49,7 @@ type deliveryRow struct {
 
 // newRow makes a row of a delivery to an endpoint.
 func (r *request) newRow(d store.Delivery, e *store.Endpoint) deliveryRow {
-	return deliveryRow{Delivery: d, State: d.StateAt(e), Endpoint: e, Last: lastAttempt(&d), Of: len(r.s.config.RetrySchedule) + 1}
+	return deliveryRow{Delivery: d, State: d.StateAt(e), Endpoint: e, Last: d.LastAttempt(), Of: len(r.s.config.RetrySchedule) + 1}
 }
 
 // Replayable reports whether the row offers to replay the delivery.

@@ -111,7 +111,7 @@ func (p *endpointPage) findAttempts(r *request, tx store.Tx, e store.Endpoint) e
 		if i < latestShown {
 			p.Latest = append(p.Latest, r.newRow(d, &e))
 		}
-		if a, bad := lastAttempt(&latest[i]), p.Row.Health.Last(); a != nil && bad != nil {
+		if a, bad := latest[i].LastAttempt(), p.Row.Health.Last(); a != nil && bad != nil {
 			p.Of++
 			if a.Status == bad.Status && (a.Status > 0 || a.Reason == bad.Reason) {
 				p.Alike++

@@ -46,15 +46,7 @@ func (h health) ManyWaiting() bool { return h.Waiting.Total() >= manyWaiting }
 func (h health) Success() string { return formatShare(h.Acknowledged, h.Total()) }
 
 // Last is the last attempt of the last error; nil without an error.
-func (h health) Last() *store.Attempt { return lastAttempt(h.LastError) }
-
-// lastAttempt is the latest attempt of a delivery; nil before the first.
-func lastAttempt(d *store.Delivery) *store.Attempt {
-	if d == nil || len(d.History) == 0 {
-		return nil
-	}
-	return &d.History[len(d.History)-1]
-}
+func (h health) Last() *store.Attempt { return h.LastError.LastAttempt() }
 
 // failureText says in a few words why an attempt failed: its status and what the answer
 // says, or the reason.
@@ -133,7 +125,7 @@ func (h *health) stillFails(tx store.Tx, e *store.Endpoint) (bool, error) {
 
 // lastAttemptFailed reports whether the latest attempt of a delivery was unsuccessful.
 func lastAttemptFailed(d store.Delivery) bool {
-	a := lastAttempt(&d)
+	a := d.LastAttempt()
 	return a != nil && !a.Acknowledged()
 }
 

@@ -128,7 +128,7 @@ func (r *request) testStep(tx store.Tx, endpoints []store.Endpoint) (step, error
 	s.Hint = ""
 	arrived, err := tx.LatestDeliveries(numbers, []store.DeliveryList{store.ListAcknowledged}, store.Cursor{}, 1)
 	for _, d := range arrived {
-		if a := lastAttempt(&d); a != nil {
+		if a := d.LastAttempt(); a != nil {
 			s.Hint, s.At = statusText(a.Status)+" after "+formatDuration(a.Took()), d.ShownAt()
 		}
 	}
