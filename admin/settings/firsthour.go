@@ -53,9 +53,6 @@ const (
 
 // hideFirstHour hides the checklist from this browser.
 func (r *request) hideFirstHour() error {
-	if err := r.View(nil); err != nil {
-		return err
-	}
 	http.SetCookie(r.W, &http.Cookie{
 		Name: hiddenCookie, Value: "hidden", Path: r.path(), MaxAge: int(hiddenAge.Seconds()),
 		HttpOnly: true, Secure: r.s.secure, SameSite: http.SameSiteLaxMode,

@@ -19,10 +19,21 @@ const (
 	inviters               // people who manage the org, in no portal session: a change of members outlasts it
 )
 
+// signedIn handles a request that is authorized, where the handler begins with other work
+// than a View or a Change.
+func signedIn(handle func(*request) error) func(*request) error {
+	return func(r *request) error {
+		if err := r.View(nil); err != nil {
+			return err
+		}
+		return handle(r)
+	}
+}
+
 // routes are all routes. GET changes nothing except the audit log, which records who
 // viewed secrets and who exported it.
 var routes = []route{
-	{"GET", "", (*request).home, anyone},
+	{"GET", "", signedIn((*request).home), anyone},
 	{"GET", "/assets/:name", (*request).sendAsset, anyone},
 
 	{"GET", "/sign-in", (*request).ShowSignIn, noPortal},
@@ -38,9 +49,9 @@ var routes = []route{
 	{"POST", "/passkeys/add/begin", (*request).BeginPasskey, noPortal},
 	{"POST", "/passkeys/add/finish", (*request).AddPasskey, noPortal},
 	{"GET", "/account", (*request).ShowAccount, noPortal},
-	{"POST", "/account/theme", (*request).setTheme, anyone},
+	{"POST", "/account/theme", signedIn((*request).setTheme), anyone},
 	{"GET", "/account/password", (*request).ShowPassword, noPortal},
-	{"POST", "/account/password", (*request).ChangePassword, noPortal},
+	{"POST", "/account/password", signedIn((*request).ChangePassword), noPortal},
 	{"GET", "/account/passkeys/:passkey/remove", (*request).confirmRemovePasskey, noPortal},
 	{"POST", "/account/passkeys/:passkey/remove", (*request).RemovePasskey, noPortal},
 	{"POST", "/account/sessions/:session/end", (*request).EndSession, noPortal},
@@ -49,7 +60,7 @@ var routes = []route{
 
 	{"GET", "/orgs/:org", (*request).showOverview, viewers},
 	{"GET", "/orgs/:org/first-hour/live", (*request).watchFirstHour, managers},
-	{"POST", "/orgs/:org/first-hour/hide", (*request).hideFirstHour, managers},
+	{"POST", "/orgs/:org/first-hour/hide", signedIn((*request).hideFirstHour), managers},
 	{"GET", "/orgs/:org/keys", (*request).listKeys, viewers},
 	{"GET", "/orgs/:org/new-key", (*request).newKey, managers},
 	{"POST", "/orgs/:org/new-key", (*request).createKey, managers},
@@ -58,7 +69,7 @@ var routes = []route{
 	{"POST", "/orgs/:org/keys/:key/revoke", (*request).revokeKey, managers},
 	{"GET", "/orgs/:org/members", (*request).listMembers, viewers},
 	{"GET", "/orgs/:org/new-member", (*request).ShowInvite, inviters},
-	{"POST", "/orgs/:org/new-member", (*request).Invite, inviters},
+	{"POST", "/orgs/:org/new-member", signedIn((*request).Invite), inviters},
 	{"GET", "/orgs/:org/members/:member", (*request).showMember, viewers},
 	{"POST", "/orgs/:org/members/:member/role", (*request).changeRole, inviters},
 	{"POST", "/orgs/:org/members/:member/invite", (*request).inviteAgain, inviters},
@@ -101,8 +112,8 @@ var routes = []route{
 	{"GET", "/orgs/:org/event-types/:type", (*request).showEventType, viewers},
 	{"GET", "/orgs/:org/deliveries/:delivery/live", (*request).showDelivery, viewers},
 	{"POST", "/orgs/:org/deliveries/:delivery/replay", (*request).replayDelivery, managers},
-	{"GET", "/orgs/:org/replay", (*request).showReplay, managers},
-	{"POST", "/orgs/:org/replay", (*request).startReplay, managers},
+	{"GET", "/orgs/:org/replay", signedIn((*request).showReplay), managers},
+	{"POST", "/orgs/:org/replay", signedIn((*request).startReplay), managers},
 	{"GET", "/orgs/:org/replays/:replay", (*request).showReplayJob, viewers},
 	{"GET", "/orgs/:org/replays/:replay/live", (*request).showReplayJob, viewers},
 	{"POST", "/orgs/:org/replays/:replay/cancel", (*request).cancelReplay, managers},
