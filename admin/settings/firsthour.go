@@ -3,7 +3,6 @@ package settings
 import (
 	"cmp"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -53,10 +52,7 @@ const (
 
 // hideFirstHour hides the checklist from this browser.
 func (r *request) hideFirstHour() error {
-	http.SetCookie(r.W, &http.Cookie{
-		Name: hiddenCookie, Value: "hidden", Path: r.path(), MaxAge: int(hiddenAge.Seconds()),
-		HttpOnly: true, Secure: r.s.secure, SameSite: http.SameSiteLaxMode,
-	})
+	r.PutCookie(hiddenCookie, "hidden", r.path(), hiddenAge)
 	return r.Redirect(r.path())
 }
 

@@ -46,7 +46,7 @@ func (r *Request) beginCeremony(data *webauthn.SessionData, session string) erro
 		return err
 	}
 	kept, err := r.Seal(challengePurpose, ceremony{*data, session, r.Now})
-	r.PutCookie(r.s.challengeCookie(), kept, ceremonyTTL)
+	r.PutCookie(r.s.challengeCookie(), kept, "/", ceremonyTTL)
 	return err
 }
 
@@ -61,7 +61,7 @@ func (r *Request) endCeremony(challenge, session string) (webauthn.SessionData, 
 	if !ok || y.Data.Challenge != challenge || y.Session != session || r.Now.Sub(y.BegunAt) >= ceremonyTTL {
 		return y.Data, errCeremony
 	}
-	r.PutCookie(r.s.challengeCookie(), "", 0)
+	r.PutCookie(r.s.challengeCookie(), "", "/", 0)
 	return y.Data, nil
 }
 
@@ -117,7 +117,7 @@ func (s *Service) passkeyUseCookie() string { return s.cookieName() + "-passkey"
 
 func (r *Request) setPasskeyUse() error {
 	kept, err := r.Seal(passkeyUsePurpose, passkeyUse{r.Session.ID, r.Now})
-	r.PutCookie(r.s.passkeyUseCookie(), kept, passkeyUseTTL)
+	r.PutCookie(r.s.passkeyUseCookie(), kept, "/", passkeyUseTTL)
 	return err
 }
 
