@@ -40,7 +40,7 @@ func (r *request) askedReplay(from url.Values) (store.ReplayJob, error) {
 		j.Deliveries = ids
 		return j, nil
 	}
-	f, err := store.ParseDeliveryFilter(from.Get, r.zone())
+	f, err := r.deliveryFilter(from)
 	f.State = cmp.Or(f.State, "unsuccessful")
 	j.Filter = f
 	return j, err
