@@ -116,12 +116,8 @@ func (r *request) deliveryFilter(asked url.Values) (store.DeliveryFilter, error)
 }
 
 func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
-	if id := r.Param("endpoint"); id != "" {
-		e, err := r.endpoint(tx)
-		if err != nil {
-			return err
-		}
-		if p.Head, err = r.endpointHead(tx, e, "", "deliveries"); err != nil {
+	if r.Param("endpoint") != "" {
+		if p.Head, err = r.endpointHead(tx, "deliveries"); err != nil {
 			return err
 		}
 		p.Of = &p.Head.Endpoint
