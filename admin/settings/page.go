@@ -68,25 +68,10 @@ type layout struct {
 	Zone    string    // IANA name of the zone in which the page's times are
 	ZoneAs  string    // how the page's foot names it
 	Page    any       // the data of the page's own template
-
-	brand  Brand
-	assets assetList
+	Brand   string    // the operator's name for the page; empty: it has teamdata's
+	Favicon template.URL
+	assetList
 }
-
-// Asset is the path of an asset, by its file name.
-func (l layout) Asset(name string) string { return l.assets.path(name) }
-
-// Brand is the operator's name for the page; empty: it has teamdata's.
-func (l layout) Brand() string { return l.brand.Name }
-
-// Logo is the path of the operator's logo; empty: there is none.
-func (l layout) Logo() string { return l.assets.logo }
-
-// Favicon is the picture in the browser's tab.
-func (l layout) Favicon() template.URL { return favicon(l.brand, l.Trouble()) }
-
-// Trouble reports whether an endpoint of the page's org needs attention.
-func (l layout) Trouble() bool { return l.Side != nil && l.Side.Trouble }
 
 // Render answers with a page. It renders the whole page before it sends a byte, so
 // that none is sent in half.
@@ -134,7 +119,7 @@ func (r *request) sendHTML(status int, body []byte) {
 func (r *request) layout(page any) layout {
 	l := layout{
 		Section: r.section(), Orgs: r.orgs, Side: r.side, Notice: r.notice(), Theme: r.theme(), Here: r.here(), Version: r.s.config.Version, Page: page,
-		Portal: r.Session.Portal.Is(), Framed: r.Framed(), brand: r.s.config.Brand, assets: r.s.assets(),
+		Portal: r.Session.Portal.Is(), Framed: r.Framed(), Brand: r.s.config.Brand.Name, Favicon: favicon(r.s.config.Brand, r.side != nil && r.side.Trouble), assetList: r.s.assets(),
 	}
 	l.Zone, l.ZoneAs = r.zone().String(), formatZone(r.zone(), r.clock())
 	if r.s.config.TestClock != nil {
