@@ -97,15 +97,15 @@ func (r *request) Render(status int, name string, page any) error {
 		return err
 	}
 	const before = `<a class="skip"`
-	body := bytes.Replace(whole.Bytes(), []byte(before), append(sprite(whole.Bytes()), before...), 1)
-	r.sendHTML(status, showTimes(r.adaptToRole(body), r.zone(), r.clock()))
+	r.sendHTML(status, bytes.Replace(whole.Bytes(), []byte(before), append(sprite(whole.Bytes()), before...), 1))
 	return nil
 }
 
-// sendHTML compresses a page only where its length can't give anything away: a page with a
+// sendHTML completes a rendered page for who sees it. It compresses it only where its length can't give anything away: a page with a
 // query may hold text that another site has chosen, and an answer to a form may hold a
 // secret beside the text that was typed.
 func (r *request) sendHTML(status int, body []byte) {
+	body = showTimes(r.adaptToRole(body), r.zone(), r.clock())
 	r.W.Header().Add("Vary", "Accept-Encoding")
 	if r.HTTP.Method == http.MethodGet && r.HTTP.URL.RawQuery == "" && takesGzip(r.HTTP.Header) {
 		if zipped := compress(body); zipped != nil {
@@ -178,7 +178,7 @@ func (r *request) send(status int, page, part string, data any) error {
 	if err := pages()[page].ExecuteTemplate(&body, part, data); err != nil {
 		return err
 	}
-	r.sendHTML(status, showTimes(r.adaptToRole(append(sprite(body.Bytes()), body.Bytes()...)), r.zone(), r.clock()))
+	r.sendHTML(status, append(sprite(body.Bytes()), body.Bytes()...))
 	return nil
 }
 

@@ -38,12 +38,9 @@ func (r *request) checkViewer() error {
 	return errViewer
 }
 
-// isViewer reports whether the page is in an org whose settings the person only sees.
-func (r *request) isViewer() bool { return r.Org.ID != "" && !r.Member.Manages() }
-
 // adaptToRole is a rendered page without what the person can't use there.
 func (r *request) adaptToRole(page []byte) []byte {
-	if r.isViewer() {
+	if r.Org.ID != "" && !r.Member.Manages() {
 		return withoutForms(page)
 	}
 	return page
