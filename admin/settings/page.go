@@ -105,7 +105,10 @@ func (r *request) Render(status int, name string, page any) error {
 // query may hold text that another site has chosen, and an answer to a form may hold a
 // secret beside the text that was typed.
 func (r *request) sendHTML(status int, body []byte) {
-	body = showTimes(r.adaptToRole(body), r.zone(), r.clock())
+	if r.Org.ID != "" && !r.Member.Manages() {
+		body = withoutForms(body)
+	}
+	body = showTimes(body, r.zone(), r.clock())
 	r.W.Header().Add("Vary", "Accept-Encoding")
 	if r.HTTP.Method == http.MethodGet && r.HTTP.URL.RawQuery == "" && takesGzip(r.HTTP.Header) {
 		if zipped := compress(body); zipped != nil {

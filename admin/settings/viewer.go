@@ -38,14 +38,6 @@ func (r *request) checkViewer() error {
 	return errViewer
 }
 
-// adaptToRole is a rendered page without what the person can't use there.
-func (r *request) adaptToRole(page []byte) []byte {
-	if r.Org.ID != "" && !r.Member.Manages() {
-		return withoutForms(page)
-	}
-	return page
-}
-
 // Parts of a rendered page. Elements of these kinds don't nest, and texts in them are
 // escaped.
 var (

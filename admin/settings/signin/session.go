@@ -191,9 +191,11 @@ func (r *Request) setCookie(value string) {
 func (r *Request) PutCookie(name, value, path string, age time.Duration) {
 	c := &http.Cookie{
 		Name: name, Value: value, Path: path, MaxAge: int(age.Seconds()),
-		HttpOnly: true, Secure: r.s.secure,
+		HttpOnly: true, Secure: r.s.secure, SameSite: http.SameSiteLaxMode,
 	}
-	r.limitToSite(c)
+	if r.Framed() { // it is sent in a frame of another site too, but only in frames of that site
+		c.SameSite, c.Partitioned = http.SameSiteNoneMode, true
+	}
 	if value == "" {
 		c.MaxAge = -1
 	}
