@@ -12,15 +12,15 @@ type route struct {
 type access int
 
 const (
-	noPortal access = iota // the route is not in an org; its handler checks who asks, who is in no portal session
-	anyone                 // as noPortal, and portal sessions
+	noPortal access = iota // the route is not in an org, and not for portal sessions; its handler checks who asks
+	anyone                 // the route is not in an org; its handler checks who asks
 	viewers                // people who may see the org; the page shows no secret and is no form
 	managers               // people who manage the org
-	inviters               // people who manage the org, in no portal session: a change of members outlasts it
+	inviters               // people who manage the org, but no portal session: a change of members would outlast it
 )
 
-// signedIn handles a request that is authorized, where the handler begins with other work
-// than a View or a Change.
+// signedIn authorizes a request before a handler that doesn't begin with a View or a
+// Change of its own.
 func signedIn(handle func(*request) error) func(*request) error {
 	return func(r *request) error {
 		if err := r.View(nil); err != nil {
