@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"slices"
 	"time"
@@ -132,12 +133,7 @@ func decodeOptional[T any](r *request) (body T) {
 }
 
 // orZero is the value of an optional field, or the zero value.
-func orZero[T any](value *T) (zero T) {
-	if value == nil {
-		return zero
-	}
-	return *value
-}
+func orZero[T any](value *T) T { return *cmp.Or(value, new(T)) }
 
 // seconds is a duration in a body; none if it is left out.
 func seconds(n *int) time.Duration { return time.Duration(orZero(n)) * time.Second }

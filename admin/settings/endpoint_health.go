@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -62,11 +63,7 @@ func failureText(a *store.Attempt) string {
 
 // statusText is a status with its name, such as 500 Internal Server Error.
 func statusText(status int) string {
-	text := strconv.Itoa(status)
-	if name := http.StatusText(status); name != "" {
-		text += " " + name
-	}
-	return text
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
 func upperFirst(text string) string {

@@ -146,10 +146,7 @@ func (r *request) keySteps(tx store.Tx) (created, called step, err error) {
 
 // later is the later of two times.
 func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare)
 }
 
 // ownCA reports whether curl has to be told of the server's own CA.
