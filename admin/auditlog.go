@@ -27,6 +27,13 @@ func (r *request) operated(failed error, tx store.Tx, action, target string) err
 	return store.AuditOperator(failed, tx, cmp.Or(r.actor, r.token), action, target)
 }
 
+// remove commits the removal of a record of the server, with the action in the operator's log.
+func (r *request) remove(action, id string, remove func(tx store.Tx, id string) error) error {
+	return r.update(func(tx store.Tx) (store.Answer, error) {
+		return noContent, r.operated(remove(tx, id), tx, action, id)
+	})
+}
+
 // createdOr returns the action of a PUT of a record.
 func createdOr(noun string, isNew bool) string {
 	if isNew {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -8,10 +9,7 @@ import (
 )
 
 func deliveryJSON(d store.Delivery, e *store.Endpoint) object {
-	var last store.Attempt
-	if n := len(d.History); n > 0 {
-		last = d.History[n-1]
-	}
+	last := cmp.Or(d.LastAttempt(), &store.Attempt{})
 	due, attempted := d.DueAt, d.ShownAt()
 	switch {
 	case !d.State.Waiting():

@@ -19,10 +19,10 @@ const (
 
 // openRoutes are not described themselves.
 var openRoutes = []route{
-	{"GET", inJSON, noBody, (*request).describeInJSON},
-	{"GET", inYAML, noBody, (*request).describeInYAML},
+	{"GET", inJSON, noBody, describe(web.JSONType, openapi.Admin.JSON)},
+	{"GET", inYAML, noBody, describe(reference.YAMLType, openapi.Admin.YAML)},
 	{"GET", docsPath, noBody, (*request).showDocs},
-	{"GET", docsStyle, noBody, (*request).sendDocsStyle},
+	{"GET", docsStyle, noBody, func(r *request) error { reference.SendStyle(&r.Request); return nil }},
 }
 
 // referencePage is made for the first request for it.
@@ -32,12 +32,8 @@ var referencePage = sync.OnceValues(func() (reference.Reference, error) {
 	})
 })
 
-func (r *request) describeInJSON() error { return r.describe(web.JSONType, openapi.Admin.JSON) }
-func (r *request) describeInYAML() error { return r.describe(reference.YAMLType, openapi.Admin.YAML) }
-
-func (r *request) describe(contentType string, body []byte) error {
-	reference.Send(&r.Request, contentType, body)
-	return nil
+func describe(contentType string, body []byte) func(*request) error {
+	return func(r *request) error { reference.Send(&r.Request, contentType, body); return nil }
 }
 
 func (r *request) showDocs() error {
@@ -46,9 +42,4 @@ func (r *request) showDocs() error {
 		page.SendPage(&r.Request, r.api.config.Address)
 	}
 	return err
-}
-
-func (r *request) sendDocsStyle() error {
-	reference.SendStyle(&r.Request)
-	return nil
 }

@@ -28,22 +28,12 @@ func (e *event) compact() (err error) {
 }
 
 func (r *request) sendEvent() error {
-	e := decode[event](r)
-	if err := cmp.Or(r.bodyErr, e.compact()); err != nil {
-		return err
-	}
-	return r.send("", []event{e}, func(sent [][]byte) []byte { return sent[0] })
+	return r.send("", []event{decode[event](r)}, func(sent [][]byte) []byte { return sent[0] })
 }
 
 func (r *request) sendEvents() error {
 	const places = "events"
-	events := readBatch[event](r, places)
-	for i := range events {
-		if err := cmp.Or(r.bodyErr, atPlace(places, i, events[i].compact())); err != nil {
-			return err
-		}
-	}
-	return r.send(places, events, func(sent [][]byte) []byte {
+	return r.send(places, readBatch[event](r, places), func(sent [][]byte) []byte {
 		return list(newObject(), places, sent, func(shown []byte) []byte { return shown }).end()
 	})
 }
@@ -52,6 +42,11 @@ func (r *request) sendEvents() error {
 // checked against the schemas of their types before the commit, so that no writer
 // waits for that.
 func (r *request) send(places string, events []event, answer func(sent [][]byte) []byte) (err error) {
+	for i := range events {
+		if err := cmp.Or(r.bodyErr, atPlace(places, i, events[i].compact())); err != nil {
+			return err
+		}
+	}
 	for err = errSchemaChanged; errors.Is(err, errSchemaChanged); {
 		err = r.sendChecked(places, events, answer)
 	}

@@ -54,9 +54,7 @@ func (a *Admin) checkSchema(e *store.EventType) error {
 }
 
 func (r *request) deleteEventType() error {
-	return r.update(func(tx store.Tx) (store.Answer, error) {
-		return noContent, r.operated(store.RemoveEventType(tx, r.Param("type")), tx, "eventType.deleted", r.Param("type"))
-	})
+	return r.remove("eventType.deleted", r.Param("type"), store.RemoveEventType)
 }
 
 // schemaOf returns the schema of a type whose events may be sent; nil allows any

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 
 	"teamdata/client/admin/api"
@@ -61,44 +62,23 @@ func (r *request) setInstructions(text *string, answer transaction) error {
 // without the header, and for `*`, which any state matches. A weak tag matches
 // nothing.
 func ifMatch(h http.Header) (versions []string, err error) {
-	values := h["If-Match"]
-	if len(values) == 0 {
+	list := strings.Trim(strings.Join(h["If-Match"], ","), " \t")
+	switch {
+	case len(h["If-Match"]) == 0 || list == "*":
 		return nil, nil
-	}
-	rest := strings.Trim(strings.Join(values, ","), " \t")
-	if rest == "*" {
-		return nil, nil
-	}
-	versions = []string{}
-	for rest = strings.TrimLeft(rest, ", \t"); rest != ""; rest = strings.TrimLeft(rest, ", \t") {
-		var tag string
-		if tag, rest, err = cutTag(rest); err != nil {
-			return nil, err
-		}
-		versions = append(versions, strings.Trim(tag, `"`))
-	}
-	if len(versions) == 0 {
+	case !entityTags.MatchString(list):
 		return nil, errIfMatch
+	}
+	for _, tag := range entityTag.FindAllString(list, -1) {
+		versions = append(versions, strings.Trim(tag, `"`))
 	}
 	return versions, nil
 }
 
-var errIfMatch = store.Invalid("If-Match", `must be * or the ETag of an earlier answer, with its quotes, or several of them with commas between`)
+// entityTag is one entity tag, and entityTags a list of at least one.
+var (
+	entityTag  = regexp.MustCompile(`(W/)?"[^"]*"`)
+	entityTags = regexp.MustCompile(`^[, \t]*(` + entityTag.String() + `[ \t]*(,[, \t]*|$))+$`)
+)
 
-// cutTag cuts the first entity tag off a list.
-func cutTag(list string) (tag, rest string, err error) {
-	opening := strings.TrimPrefix(list, "W/")
-	if !strings.HasPrefix(opening, `"`) {
-		return "", "", errIfMatch
-	}
-	end := strings.IndexByte(opening[1:], '"')
-	if end < 0 {
-		return "", "", errIfMatch
-	}
-	length := len(list) - len(opening) + end + 2
-	tag, rest = list[:length], strings.TrimLeft(list[length:], " \t")
-	if rest != "" && rest[0] != ',' {
-		return "", "", errIfMatch
-	}
-	return tag, rest, nil
-}
+var errIfMatch = store.Invalid("If-Match", `must be * or the ETag of an earlier answer, with its quotes, or several of them with commas between`)

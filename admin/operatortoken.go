@@ -33,9 +33,7 @@ func (r *request) createOperatorToken() error {
 }
 
 func (r *request) revokeOperatorToken() error {
-	return r.update(func(tx store.Tx) (store.Answer, error) {
-		return noContent, r.operated(store.RevokeOperatorToken(tx, r.Param("token")), tx, "operatorToken.revoked", r.Param("token"))
-	})
+	return r.remove("operatorToken.revoked", r.Param("token"), store.RevokeOperatorToken)
 }
 
 var errNoToken = store.Errorf(store.CodeUnauthorized, "The operator token is missing.").Advise("Send the header Authorization: Bearer <id>.<secret>, once. Make one with: teamdata operator-token create")

@@ -57,9 +57,7 @@ func (r *request) updateOrg() error {
 // deleteOrg removes an org at once; a sweep drops its data.
 func (r *request) deleteOrg() error {
 	r.beyond = store.All // the operator's log
-	err := r.update(func(tx store.Tx) (store.Answer, error) {
-		return noContent, r.operated(store.DeleteOrg(tx, r.org()), tx, "org.deleted", r.org())
-	})
+	err := r.remove("org.deleted", r.org(), store.DeleteOrg)
 	if removed := r.api.config.Removed; err == nil && removed != nil {
 		removed()
 	}
@@ -83,8 +81,8 @@ func (r *request) updateSubscription() error {
 
 // atTop names the field of an error where the subscription is the whole body.
 func atTop(err error) error {
-	var e *store.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*store.Error](err)
+	if !ok {
 		return err
 	}
 	top := *e

@@ -44,7 +44,5 @@ func put(isNew bool, record []byte) store.Answer {
 }
 
 func (r *request) deletePlan() error {
-	return r.update(func(tx store.Tx) (store.Answer, error) {
-		return noContent, r.operated(store.RemovePlan(tx, r.Param("name")), tx, "plan.deleted", r.Param("name"))
-	})
+	return r.remove("plan.deleted", r.Param("name"), store.RemovePlan)
 }

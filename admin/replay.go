@@ -88,8 +88,9 @@ func (r *request) readNewReplay() (j store.ReplayJob, dryRun bool) {
 		j.Filter, r.bodyErr = store.ParseDeliveryFilter(func(name string) string { return *texts[name] }, nil)
 		r.bodyErr = strictjson.Inside("filter", r.bodyErr)
 	}
-	r.require(j.Filter != (store.DeliveryFilter{}) || len(j.Deliveries) > 0, "filter",
-		`give a field of it, or deliveryIds; {"state":"unsuccessful"} is all that failed or waits for a retry`)
+	if r.bodyErr == nil && j.Filter == (store.DeliveryFilter{}) && len(j.Deliveries) == 0 {
+		r.bodyErr = store.Invalid("filter", "is missing").Advise(`give a field of it, or deliveryIds; {"state":"unsuccessful"} is all that failed or waits for a retry`)
+	}
 	return j, dryRun
 }
 

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"slices"
 	"time"
@@ -31,11 +32,6 @@ type request struct {
 // serve answers one request of the routes.
 func (a *handler) serve(common web.Request, rt *route) {
 	web.Serve(a.begin(common, rt), checks, (*request).handle)
-}
-
-// serveOpen answers a request for what needs no token.
-func (a *handler) serveOpen(common web.Request, rt *route) {
-	web.Serve(a.begin(common, rt), nil, (*request).handle)
 }
 
 func (a *handler) begin(common web.Request, rt *route) *request {
@@ -137,22 +133,10 @@ func decodeOptional[T any](r *request) (body T) {
 }
 
 // orZero is the value of an optional field, or the zero value.
-func orZero[T any](value *T) (zero T) {
-	if value == nil {
-		return zero
-	}
-	return *value
-}
+func orZero[T any](value *T) T { return *cmp.Or(value, new(T)) }
 
 // seconds is a duration in a body; none if it is left out.
 func seconds(n *int) time.Duration { return time.Duration(orZero(n)) * time.Second }
-
-// require records a missing field as the body's error, unless it has one.
-func (r *request) require(given bool, field, advice string) {
-	if !given && r.bodyErr == nil {
-		r.bodyErr = store.Invalid(field, "is missing").Advise("%s", advice)
-	}
-}
 
 // org returns the org of the path; empty outside orgs.
 func (r *request) org() string { return r.Param("org") }

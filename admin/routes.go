@@ -39,7 +39,6 @@ func (rt *route) pattern() (method, path string) { return rt.method, rt.path }
 // handler is the routes with one way to authenticate requests.
 type handler struct {
 	*Admin
-	router       *web.Router
 	authenticate func(*request) error
 }
 
@@ -49,10 +48,10 @@ func (a *Admin) newAPI(authenticate func(*request) error) http.Handler {
 	if a.config.TestClock != nil {
 		all = slices.Concat(routes, testRoutes)
 	}
-	h.router = web.NewRouter(basePath, "/status", all, (*route).pattern, h.serve)
+	router := web.NewRouter(basePath, "/status", all, (*route).pattern, h.serve)
 	for i := range openRoutes {
 		rt := &openRoutes[i]
-		h.router.Add(rt.method, rt.path, func(r web.Request) { h.serveOpen(r, rt) })
+		router.Add(rt.method, rt.path, func(common web.Request) { web.Serve(h.begin(common, rt), nil, (*request).handle) })
 	}
-	return h.router
+	return router
 }

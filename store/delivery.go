@@ -55,6 +55,14 @@ func (d *Delivery) StateAt(e *Endpoint) DeliveryState {
 	return d.State
 }
 
+// LastAttempt is the latest attempt; nil before the first, and for no delivery.
+func (d *Delivery) LastAttempt() *Attempt {
+	if d == nil || len(d.History) == 0 {
+		return nil
+	}
+	return &d.History[len(d.History)-1]
+}
+
 // FindDelivery finds a delivery of an org, and its endpoint. notFound: the org
 // has no such delivery, or no longer has its endpoint.
 func FindDelivery(tx Tx, orgID, id string) (Delivery, Endpoint, error) {

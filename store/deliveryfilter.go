@@ -69,10 +69,10 @@ func (f DeliveryFilter) matchesStatus(d *Delivery) bool {
 }
 
 // ParseDeliveryFilter parses a filter whose fields get returns by their names in
-// DeliveryFilterFields. since and until are RFC 3339, or date and time in a zone, where
-// until includes the second or minute that it names. A nil zone is UTC. badRequest names
-// the field.
-func ParseDeliveryFilter(get func(name string) string, zone *time.Location) (f DeliveryFilter, err error) {
+// DeliveryFilterFields. since and until are what bound parses, as the first moment of a
+// time and the one after its last. nil: RFC 3339, or date and time in UTC, where until
+// includes the second or minute that it names. badRequest names the field.
+func ParseDeliveryFilter(get func(name string) string, bound func(field, text string) (first, end time.Time, err error)) (f DeliveryFilter, err error) {
 	f = DeliveryFilter{
 		Endpoint: get("endpoint"), State: get("state"), Type: get("type"),
 		Status: strings.ToLower(get("status")), Query: strings.TrimSpace(get("q")),
@@ -80,10 +80,13 @@ func ParseDeliveryFilter(get func(name string) string, zone *time.Location) (f D
 	if err := f.check(); err != nil {
 		return DeliveryFilter{}, err
 	}
-	if f.Since, _, err = filterTime("since", get("since"), zone); err != nil {
+	if bound == nil {
+		bound = filterTime
+	}
+	if f.Since, _, err = bound("since", get("since")); err != nil {
 		return DeliveryFilter{}, err
 	}
-	_, f.Until, err = filterTime("until", get("until"), zone)
+	_, f.Until, err = bound("until", get("until"))
 	if err == nil && !f.Until.IsZero() && f.Until.Before(f.Since) {
 		err = Invalid("until", "must not be before since")
 	}
@@ -133,7 +136,7 @@ var filterForms = []struct {
 }
 
 // filterTime parses a bound, as its first moment and the one after its last.
-func filterTime(field, text string, zone *time.Location) (first, end time.Time, err error) {
+func filterTime(field, text string) (first, end time.Time, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return first, end, nil
@@ -141,13 +144,10 @@ func filterTime(field, text string, zone *time.Location) (first, end time.Time, 
 	if t, ok := canonical.DateTime(text); ok {
 		first, end = t.UTC(), t.UTC()
 	}
-	local, utc := strings.CutSuffix(text, " UTC")
-	if zone == nil || utc {
-		zone = time.UTC
-	}
+	text = strings.TrimSuffix(text, " UTC")
 	for _, f := range filterForms {
-		if t, err := time.ParseInLocation(f.form, local, zone); err == nil {
-			first, end = t.UTC(), t.Add(f.lasts).UTC()
+		if t, err := time.Parse(f.form, text); err == nil {
+			first, end = t, t.Add(f.lasts)
 		}
 	}
 	if first.Before(time.UnixMilli(0)) || first.After(MaxTime) {

@@ -37,7 +37,7 @@ const imagePolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 type assetList struct {
 	files       map[string]asset  // by public name
 	publicNames map[string]string // by file name
-	logo        string            // path of the brand's; empty: it has none
+	Logo        string            // path of the brand's; empty: it has none
 }
 
 // loadAssets hashes and compresses all files. The brand's colour is part of the style
@@ -53,7 +53,7 @@ func loadAssets(b Brand) assetList {
 		name := found.add("logo"+ext, b.Logo)
 		logo := found.files[name]
 		logo.policy = imagePolicy
-		found.files[name], found.logo = logo, found.path("logo"+ext)
+		found.files[name], found.Logo = logo, found.Asset("logo"+ext)
 	}
 	return found
 }
@@ -90,8 +90,8 @@ func compress(body []byte) []byte {
 // gzipWriters are used again: each takes a megabyte, and every page needs one.
 var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// path is the path of an asset, by its file name.
-func (l assetList) path(name string) string { return Path + "/assets/" + l.publicNames[name] }
+// Asset is the path of an asset, by its file name.
+func (l assetList) Asset(name string) string { return Path + "/assets/" + l.publicNames[name] }
 
 func (r *request) sendAsset() error {
 	a, ok := r.s.assets().files[r.Param("name")]

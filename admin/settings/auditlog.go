@@ -58,13 +58,11 @@ func (r *request) findActors(tx store.Tx, p *auditPage) error {
 	if err != nil {
 		return err
 	}
-	chosen := p.Filter.Actor == "" || p.Filter.Actor == systemActor
 	for _, m := range managers[:min(len(managers), maxActors)] {
 		p.Actors = append(p.Actors, r.memberAsPerson(m))
-		chosen = chosen || m.UserID == p.Filter.Actor
 	}
-	if !chosen {
-		other, err := r.person(tx, p.Filter.Actor)
+	if id := p.Filter.Actor; id != "" && !slices.ContainsFunc(p.Actors, func(a person) bool { return a.ID == id }) {
+		other, err := r.person(tx, id)
 		p.Actors = append(p.Actors, other)
 		return err
 	}

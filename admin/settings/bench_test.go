@@ -52,7 +52,7 @@ func BenchmarkPages(b *testing.B) {
 	for _, fill := range largeFills {
 		fill(w)
 	}
-	client, baseline := w.signedIn("usr_ada"), strings.TrimPrefix(loadAssets(Brand{}).path("inter-OFL.txt"), Path)
+	client, baseline := w.signedIn("usr_ada"), strings.TrimPrefix(loadAssets(Brand{}).Asset("inter-OFL.txt"), Path)
 	for _, page := range slices.Concat(largePages, largeWebhookPages) {
 		b.Run(page.name, func(b *testing.B) {
 			var times, baselines []time.Duration

@@ -3,6 +3,8 @@ package settings
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -175,6 +177,38 @@ func TestNoDeliveries(t *testing.T) {
 	}
 }
 
+// The bounds of a filter are times of the reader's zone, and until includes what it names;
+// those of RFC 3339 are exact.
+func TestDeliveryFilterInZone(t *testing.T) {
+	r := &request{}
+	r.HTTP = httptest.NewRequest("GET", Path, nil)
+	r.HTTP.AddCookie(&http.Cookie{Name: zoneCookie, Value: "Asia/Tokyo"})
+	r.Now = time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)
+	for _, c := range []struct{ time, since, until, wantSince, wantUntil string }{
+		{"", "2026-11-24 14:30:11", "2026-11-24 14:30:11", "2026-11-24T05:30:11Z", "2026-11-24T05:30:12Z"},
+		{"", "24 Nov 2026, 14:30:11", "2026-11-24T14:30", "2026-11-24T05:30:11Z", "2026-11-24T05:31:00Z"},
+		{"", "11:59", "", "2026-11-25T02:59:00Z", ""},
+		{"", "2026-11-24T05:30:11.417Z", "2026-11-24T14:30:11.418+09:00", "2026-11-24T05:30:11.417Z", "2026-11-24T05:30:11.418Z"},
+		{"24h", "", "", "2026-11-24T03:00:00Z", ""},
+	} {
+		f, err := r.deliveryFilter(url.Values{"time": {c.time}, "since": {c.since}, "until": {c.until}})
+		text := func(at time.Time) string {
+			if at.IsZero() {
+				return ""
+			}
+			return at.UTC().Format(time.RFC3339Nano)
+		}
+		if err != nil || text(f.Since) != c.wantSince || text(f.Until) != c.wantUntil {
+			t.Errorf("%+v: %s to %s, %v", c, text(f.Since), text(f.Until), err)
+		}
+	}
+	for _, text := range []string{"1969-12-31T23:59:59Z", "yesterday"} {
+		if _, err := r.deliveryFilter(url.Values{"since": {text}}); store.CodeOf(err) != store.CodeBadRequest {
+			t.Errorf("since %s: %v", text, err)
+		}
+	}
+}
+
 // Whatever the filter, the pages hold what a search through all deliveries finds,
 // latest first.
 func TestDeliveriesByModel(t *testing.T) {
@@ -209,7 +243,7 @@ func TestDeliveriesByModel(t *testing.T) {
 			}
 			ids := b.walk(path+asked.Encode(), deliveryLink)
 			asked.Set("endpoint", endpoint)
-			filter, err := store.ParseDeliveryFilter(asked.Get, time.UTC)
+			filter, err := store.ParseDeliveryFilter(asked.Get, nil)
 			if want := w.filtered(filter); err != nil || !slices.Equal(ids, want) {
 				t.Errorf("%v: %d deliveries, want %d, %v", asked, len(ids), len(want), err)
 			}

@@ -49,7 +49,7 @@ type deliveryRow struct {
 
 // newRow makes a row of a delivery to an endpoint.
 func (r *request) newRow(d store.Delivery, e *store.Endpoint) deliveryRow {
-	return deliveryRow{Delivery: d, State: d.StateAt(e), Endpoint: e, Last: lastAttempt(&d), Of: len(r.s.config.RetrySchedule) + 1}
+	return deliveryRow{Delivery: d, State: d.StateAt(e), Endpoint: e, Last: d.LastAttempt(), Of: len(r.s.config.RetrySchedule) + 1}
 }
 
 // Replayable reports whether the row offers to replay the delivery.
@@ -103,36 +103,21 @@ func askedDeliveries(query url.Values) url.Values {
 // deliveryFilter parses the requested filter, in the reader's zone. A bound in the form of
 // RFC 3339 is exact.
 func (r *request) deliveryFilter(asked url.Values) (store.DeliveryFilter, error) {
-	span, exact := timeRangeOf(asked), url.Values{}
-	for name, text := range map[string]*string{"since": &span.SinceText, "until": &span.UntilText} {
-		if _, ok := canonical.DateTime(*text); ok {
-			exact.Set(name, *text)
-			*text = ""
+	f, err := store.ParseDeliveryFilter(asked.Get, func(field, text string) (first, end time.Time, err error) {
+		if t, ok := canonical.DateTime(text); ok {
+			return checkTime(field, t.UTC(), t.UTC())
 		}
+		return parseTime(field, text, r.zone(), r.Now)
+	})
+	if period := periods[asked.Get("time")]; period > 0 {
+		f.Since = r.Now.Add(-period)
 	}
-	if err := span.parse(r.zone(), r.Now); err != nil {
-		return store.DeliveryFilter{}, err
-	}
-	for name, at := range map[string]time.Time{"since": span.Since, "until": span.Until} {
-		if !at.IsZero() {
-			exact.Set(name, store.FormatTime(at))
-		}
-	}
-	return store.ParseDeliveryFilter(func(name string) string {
-		if name == "since" || name == "until" {
-			return exact.Get(name)
-		}
-		return asked.Get(name)
-	}, nil)
+	return f, err
 }
 
 func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
-	if id := r.Param("endpoint"); id != "" {
-		e, err := r.endpoint(tx)
-		if err != nil {
-			return err
-		}
-		if p.Head, err = r.endpointHead(tx, e, "", "deliveries"); err != nil {
+	if r.Param("endpoint") != "" {
+		if p.Head, err = r.endpointHead(tx, "deliveries"); err != nil {
 			return err
 		}
 		p.Of = &p.Head.Endpoint

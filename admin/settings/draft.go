@@ -38,7 +38,7 @@ func init() { // the handlers lead back here, through Fail
 		Path + "/orgs/:org/new-member":                   func(r *request) error { return r.ShowInviteAgain(http.StatusOK, nil) },
 		Path + "/orgs/:org/new-endpoint":                 func(r *request) error { return r.rerenderEndpointForm(http.StatusOK, nil) },
 		Path + "/orgs/:org/endpoints/:endpoint/settings": func(r *request) error { return r.rerenderEndpointForm(http.StatusOK, nil) },
-		Path + "/orgs/:org/endpoints/:endpoint/verify":   (*request).restoreVerify,
+		Path + "/orgs/:org/endpoints/:endpoint/verify":   func(r *request) error { return r.renderVerify(r.verifyOfForm()) },
 		Path + "/orgs/:org/instructions":                 (*request).restoreInstructions,
 	}
 }
@@ -118,8 +118,6 @@ func (r *request) AfterSignIn() error {
 	}
 	return r.restoreDraft()
 }
-
-func (r *request) restoreVerify() error { return r.renderVerify(r.verifyOfForm()) }
 
 // restoreInstructions keeps the version that the text was made from: when it is saved,
 // a change by somebody else in the meantime is noticed as ever.

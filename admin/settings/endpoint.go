@@ -16,10 +16,9 @@ const maxFailed = 100
 
 // endpointHead is what all tabs of an endpoint's page begin with.
 type endpointHead struct {
-	store.Endpoint
+	endpointRow
 	OrgID    string
 	Tab      string        // overview, deliveries or settings
-	State    string        // stateActive, stateFailing or stateDisabled
 	Failed   string        // how many deliveries failed for good; empty: none
 	Types    []eventChoice // that a test may have
 	Replay   string        // how many of them the link of the head replays; empty: none
@@ -29,7 +28,6 @@ type endpointHead struct {
 // endpointPage is the data of endpoint.html.
 type endpointPage struct {
 	Head    endpointHead
-	Row     endpointRow
 	Span    span
 	Sum     point // of the span
 	Charts  []chart
@@ -65,27 +63,14 @@ func (r *request) showEndpoint() error {
 }
 
 // find fills in the page of the endpoint of the path.
-func (p *endpointPage) find(r *request, tx store.Tx) error {
-	e, err := r.endpoint(tx)
-	if err != nil {
+func (p *endpointPage) find(r *request, tx store.Tx) (err error) {
+	if p.Head, err = r.endpointHead(tx, "overview"); err != nil {
 		return err
 	}
-	for _, load := range []func(*request, store.Tx, store.Endpoint) error{p.findHealth, p.findAttempts, p.findWarnings} {
-		if err := load(r, tx, e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *endpointPage) findHealth(r *request, tx store.Tx, e store.Endpoint) error {
-	rows, err := r.rows(tx, []store.Endpoint{e})
-	if err != nil {
+	if err := p.findAttempts(r, tx, p.Head.Endpoint); err != nil {
 		return err
 	}
-	p.Row = rows[0]
-	p.Head, err = r.endpointHead(tx, e, p.Row.Health.State, "overview")
-	return err
+	return p.findWarnings(r, tx, p.Head.Endpoint)
 }
 
 // latestShown and latestJudged are how many deliveries the page shows, and compares
@@ -103,7 +88,7 @@ func (p *endpointPage) findAttempts(r *request, tx store.Tx, e store.Endpoint) e
 	p.Sum = series.sum()
 	p.Charts = charts(p.Span, series)
 	n := latestShown
-	if p.Row.Health.LastError != nil {
+	if p.Head.Health.LastError != nil {
 		n = latestJudged
 	}
 	latest, err := tx.LatestDeliveries([]uint64{e.Number}, store.DeliveryLists, store.Cursor{}, n)
@@ -111,14 +96,14 @@ func (p *endpointPage) findAttempts(r *request, tx store.Tx, e store.Endpoint) e
 		if i < latestShown {
 			p.Latest = append(p.Latest, r.newRow(d, &e))
 		}
-		if a, bad := lastAttempt(&latest[i]), p.Row.Health.Last(); a != nil && bad != nil {
+		if a, bad := latest[i].LastAttempt(), p.Head.Health.Last(); a != nil && bad != nil {
 			p.Of++
 			if a.Status == bad.Status && (a.Status > 0 || a.Reason == bad.Reason) {
 				p.Alike++
 			}
 		}
 	}
-	if err != nil || p.Row.Health.Waiting.Later == 0 {
+	if err != nil || p.Head.Health.Waiting.Later == 0 {
 		return err
 	}
 	next, _, err := tx.DeliveryPage(e.Number, store.ListWaiting, store.Cursor{}, 1)
@@ -145,15 +130,17 @@ func (r *request) warningsOf(tx store.Tx, e store.Endpoint) (w endpointWarnings,
 	return w, err
 }
 
-// endpointHead counts the endpoint's failed deliveries. An empty state is found out.
-func (r *request) endpointHead(tx store.Tx, e store.Endpoint, state, tab string) (head endpointHead, err error) {
-	if head = (endpointHead{Endpoint: e, OrgID: r.Org.ID, Tab: tab, State: state}); state == "" {
-		rows, err := r.rows(tx, []store.Endpoint{e})
-		if err != nil {
-			return head, err
-		}
-		head.State = rows[0].Health.State
+// endpointHead finds the endpoint of the path, and counts its failed deliveries.
+func (r *request) endpointHead(tx store.Tx, tab string) (head endpointHead, err error) {
+	e, err := r.endpoint(tx)
+	if err != nil {
+		return head, err
 	}
+	rows, err := r.rows(tx, []store.Endpoint{e})
+	if err != nil {
+		return head, err
+	}
+	head = endpointHead{endpointRow: rows[0], OrgID: r.Org.ID, Tab: tab}
 	if head.Types, err = eventChoices(tx, nil); err != nil {
 		return head, err
 	}

@@ -171,15 +171,11 @@ func (r *request) showEndpointForm(status int, f *endpointForm) error {
 
 // findSettings fills in the endpoint of the path, except for the fields of a form that was
 // sent.
-func (r *request) findSettings(tx store.Tx, f *endpointForm) error {
-	e, err := r.endpoint(tx)
-	if err != nil {
-		return err
-	}
+func (r *request) findSettings(tx store.Tx, f *endpointForm) (err error) {
+	f.Head, err = r.endpointHead(tx, "settings")
 	if !f.Sent {
-		f.Endpoint = e
+		f.Endpoint = f.Head.Endpoint
 	}
-	f.Both = len(e.Secrets(r.Now)) > 1
-	f.Head, err = r.endpointHead(tx, e, "", "settings")
+	f.Both = len(f.Head.Secrets(r.Now)) > 1
 	return err
 }

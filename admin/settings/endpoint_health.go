@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -46,15 +47,7 @@ func (h health) ManyWaiting() bool { return h.Waiting.Total() >= manyWaiting }
 func (h health) Success() string { return formatShare(h.Acknowledged, h.Total()) }
 
 // Last is the last attempt of the last error; nil without an error.
-func (h health) Last() *store.Attempt { return lastAttempt(h.LastError) }
-
-// lastAttempt is the latest attempt of a delivery; nil before the first.
-func lastAttempt(d *store.Delivery) *store.Attempt {
-	if d == nil || len(d.History) == 0 {
-		return nil
-	}
-	return &d.History[len(d.History)-1]
-}
+func (h health) Last() *store.Attempt { return h.LastError.LastAttempt() }
 
 // failureText says in a few words why an attempt failed: its status and what the answer
 // says, or the reason.
@@ -70,11 +63,7 @@ func failureText(a *store.Attempt) string {
 
 // statusText is a status with its name, such as 500 Internal Server Error.
 func statusText(status int) string {
-	text := strconv.Itoa(status)
-	if name := http.StatusText(status); name != "" {
-		text += " " + name
-	}
-	return text
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
 func upperFirst(text string) string {
@@ -133,7 +122,7 @@ func (h *health) stillFails(tx store.Tx, e *store.Endpoint) (bool, error) {
 
 // lastAttemptFailed reports whether the latest attempt of a delivery was unsuccessful.
 func lastAttemptFailed(d store.Delivery) bool {
-	a := lastAttempt(&d)
+	a := d.LastAttempt()
 	return a != nil && !a.Acknowledged()
 }
 

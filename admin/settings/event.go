@@ -3,7 +3,6 @@ package settings
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"teamdata/store"
 )
@@ -113,21 +112,19 @@ func (r *request) deliveriesOf(tx store.Tx, event store.Event) (rows []deliveryR
 
 // eventPage is the data of event.html.
 type eventPage struct {
-	ID, Type   string
-	CreatedAt  time.Time
-	Payload    payload
-	Deliveries []deliveryRow // in the order in which they were made
+	store.Event
+	Payload payload
+	Rows    []deliveryRow // in the order in which they were made
 }
 
 func (r *request) showEvent() error {
 	var p eventPage
-	return r.Show(200, "event", &p, func(tx store.Tx) error {
-		event, err := r.event(tx, r.Param("event"))
-		if err != nil {
+	return r.Show(200, "event", &p, func(tx store.Tx) (err error) {
+		if p.Event, err = r.event(tx, r.Param("event")); err != nil {
 			return err
 		}
-		p = eventPage{ID: event.ID, Type: event.Type, CreatedAt: event.CreatedAt, Payload: r.payload(event.Body)}
-		p.Deliveries, err = r.deliveriesOf(tx, event)
+		p.Payload = r.payload(p.Body)
+		p.Rows, err = r.deliveriesOf(tx, p.Event)
 		return err
 	})
 }

@@ -25,33 +25,33 @@ func (r *request) listEventTypes() error {
 		}
 		endpoints, err := tx.Endpoints(r.Org.ID)
 		for _, t := range types {
-			row := eventTypeRow{eventChoice: t, BuiltIn: store.IsBuiltInEventType(t.Name)}
-			for _, e := range endpoints {
-				if e.Selects(t.Name) {
-					row.Endpoints++
-				}
-			}
-			rows = append(rows, row)
+			rows = append(rows, eventTypeRow{t, store.IsBuiltInEventType(t.Name), countSelecting(endpoints, t.Name)})
 		}
 		return err
 	})
+}
+
+// countSelecting is how many endpoints select an event type.
+func countSelecting(endpoints []store.Endpoint, name string) (n int) {
+	for _, e := range endpoints {
+		if e.Selects(name) {
+			n++
+		}
+	}
+	return n
 }
 
 // eventTypePage is the data of eventtype.html.
 type eventTypePage struct {
 	eventtype.Type
 	BuiltIn   bool
-	Text      []byte       // its JSON Schema, indented; empty: any object
-	Body      []byte       // a whole event with its example, indented; empty: there is no example
-	Endpoints []selectedBy // all of the org
-	Selecting int          // how many of them select it
+	Text      []byte           // its JSON Schema, indented; empty: any object
+	Body      []byte           // a whole event with its example, indented; empty: there is no example
+	Endpoints []store.Endpoint // all of the org
 }
 
-// selectedBy is an endpoint beside an event type.
-type selectedBy struct {
-	store.Endpoint
-	Selects bool
-}
+// Selecting is how many of the endpoints select it.
+func (p *eventTypePage) Selecting() int { return countSelecting(p.Endpoints, p.Name) }
 
 func (r *request) showEventType() error {
 	var p eventTypePage
@@ -69,13 +69,7 @@ func (r *request) showEventType() error {
 			return err
 		}
 		p.Text, p.Body = indented(t.Schema), indented(body)
-		endpoints, err := tx.Endpoints(r.Org.ID)
-		for _, e := range endpoints {
-			s := selectedBy{e, e.Selects(t.Name)}
-			if p.Endpoints = append(p.Endpoints, s); s.Selects {
-				p.Selecting++
-			}
-		}
+		p.Endpoints, err = tx.Endpoints(r.Org.ID)
 		return err
 	})
 }

@@ -3,7 +3,6 @@ package settings
 import (
 	"cmp"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -53,13 +52,7 @@ const (
 
 // hideFirstHour hides the checklist from this browser.
 func (r *request) hideFirstHour() error {
-	if err := r.View(nil); err != nil {
-		return err
-	}
-	http.SetCookie(r.W, &http.Cookie{
-		Name: hiddenCookie, Value: "hidden", Path: r.path(), MaxAge: int(hiddenAge.Seconds()),
-		HttpOnly: true, Secure: r.s.secure, SameSite: http.SameSiteLaxMode,
-	})
+	r.PutCookie(hiddenCookie, "hidden", r.path(), hiddenAge)
 	return r.Redirect(r.path())
 }
 
@@ -128,7 +121,7 @@ func (r *request) testStep(tx store.Tx, endpoints []store.Endpoint) (step, error
 	s.Hint = ""
 	arrived, err := tx.LatestDeliveries(numbers, []store.DeliveryList{store.ListAcknowledged}, store.Cursor{}, 1)
 	for _, d := range arrived {
-		if a := lastAttempt(&d); a != nil {
+		if a := d.LastAttempt(); a != nil {
 			s.Hint, s.At = statusText(a.Status)+" after "+formatDuration(a.Took()), d.ShownAt()
 		}
 	}
@@ -153,10 +146,7 @@ func (r *request) keySteps(tx store.Tx) (created, called step, err error) {
 
 // later is the later of two times.
 func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare)
 }
 
 // ownCA reports whether curl has to be told of the server's own CA.

@@ -132,13 +132,10 @@ func formatBytes(b []byte) string {
 	var text strings.Builder
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			text.WriteString(`\x` + strconv.FormatUint(uint64(b[0])|0x100, 16)[1:])
-		case r == '\n' || r == '\t' || unicode.IsPrint(r):
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) && (r != utf8.RuneError || size > 1) {
 			text.WriteRune(r)
-		default:
-			text.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		} else {
+			text.WriteString(strings.Trim(strconv.QuoteToASCII(string(b[:size])), `"`))
 		}
 		b = b[size:]
 	}
@@ -223,16 +220,11 @@ var (
 // browserName returns the common name of a session's browser. It is only a hint:
 // browsers may send anything.
 func browserName(userAgent string) string {
-	browser, system := nameFor(browserNames, userAgent), nameFor(systemNames, userAgent)
-	switch {
-	case browser == "" && system == "":
-		return "A browser"
-	case browser == "":
-		return "A browser on " + system
-	case system == "":
-		return browser
+	browser := cmp.Or(nameFor(browserNames, userAgent), "A browser")
+	if system := nameFor(systemNames, userAgent); system != "" {
+		browser += " on " + system
 	}
-	return browser + " on " + system
+	return browser
 }
 
 func nameFor(names [][2]string, text string) string {

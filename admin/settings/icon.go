@@ -40,13 +40,8 @@ var references = [][]byte{[]byte(`<use href="#i-`), []byte(`="url(#`)}
 func sprite(page []byte) []byte {
 	var names []string
 	for _, opening := range references {
-		for rest := page; ; {
-			_, after, found := bytes.Cut(rest, opening)
-			if !found {
-				break
-			}
-			end := bytes.IndexAny(after, `")`)
-			if rest = after; end > 0 && !slices.Contains(names, string(after[:end])) {
+		for _, after := range bytes.Split(page, opening)[1:] {
+			if end := bytes.IndexAny(after, `")`); end > 0 {
 				names = append(names, string(after[:end]))
 			}
 		}
@@ -57,7 +52,7 @@ func sprite(page []byte) []byte {
 	slices.Sort(names)
 	var all bytes.Buffer
 	all.WriteString(`<svg class="sprite" aria-hidden="true">`)
-	for _, name := range names {
+	for _, name := range slices.Compact(names) {
 		all.Write(iconSymbols()[name])
 	}
 	all.WriteString("</svg>\n")

@@ -150,9 +150,6 @@ func (r *request) showOrgs() error { return r.Show(200, "orgs", nil, nil) }
 
 // home leads to the person's only org, or to a choice of orgs.
 func (r *request) home() error {
-	if err := r.View(nil); err != nil {
-		return err
-	}
 	if len(r.orgs) == 1 {
 		return r.Redirect(orgPath(r.orgs[0].ID))
 	}

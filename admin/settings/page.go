@@ -68,25 +68,10 @@ type layout struct {
 	Zone    string    // IANA name of the zone in which the page's times are
 	ZoneAs  string    // how the page's foot names it
 	Page    any       // the data of the page's own template
-
-	brand  Brand
-	assets assetList
+	Brand   string    // the operator's name for the page; empty: it has teamdata's
+	Favicon template.URL
+	assetList
 }
-
-// Asset is the path of an asset, by its file name.
-func (l layout) Asset(name string) string { return l.assets.path(name) }
-
-// Brand is the operator's name for the page; empty: it has teamdata's.
-func (l layout) Brand() string { return l.brand.Name }
-
-// Logo is the path of the operator's logo; empty: there is none.
-func (l layout) Logo() string { return l.assets.logo }
-
-// Favicon is the picture in the browser's tab.
-func (l layout) Favicon() template.URL { return favicon(l.brand, l.Trouble()) }
-
-// Trouble reports whether an endpoint of the page's org needs attention.
-func (l layout) Trouble() bool { return l.Side != nil && l.Side.Trouble }
 
 // Render answers with a page. It renders the whole page before it sends a byte, so
 // that none is sent in half.
@@ -112,15 +97,18 @@ func (r *request) Render(status int, name string, page any) error {
 		return err
 	}
 	const before = `<a class="skip"`
-	body := bytes.Replace(whole.Bytes(), []byte(before), append(sprite(whole.Bytes()), before...), 1)
-	r.sendHTML(status, showTimes(r.adaptToRole(body), r.zone(), r.clock()))
+	r.sendHTML(status, bytes.Replace(whole.Bytes(), []byte(before), append(sprite(whole.Bytes()), before...), 1))
 	return nil
 }
 
-// sendHTML compresses a page only where its length can't give anything away: a page with a
+// sendHTML completes a rendered page for who sees it. It compresses it only where its length can't give anything away: a page with a
 // query may hold text that another site has chosen, and an answer to a form may hold a
 // secret beside the text that was typed.
 func (r *request) sendHTML(status int, body []byte) {
+	if r.Org.ID != "" && !r.Member.Manages() {
+		body = withoutForms(body)
+	}
+	body = showTimes(body, r.zone(), r.clock())
 	r.W.Header().Add("Vary", "Accept-Encoding")
 	if r.HTTP.Method == http.MethodGet && r.HTTP.URL.RawQuery == "" && takesGzip(r.HTTP.Header) {
 		if zipped := compress(body); zipped != nil {
@@ -134,7 +122,7 @@ func (r *request) sendHTML(status int, body []byte) {
 func (r *request) layout(page any) layout {
 	l := layout{
 		Section: r.section(), Orgs: r.orgs, Side: r.side, Notice: r.notice(), Theme: r.theme(), Here: r.here(), Version: r.s.config.Version, Page: page,
-		Portal: r.Session.Portal.Is(), Framed: r.Framed(), brand: r.s.config.Brand, assets: r.s.assets(),
+		Portal: r.Session.Portal.Is(), Framed: r.Framed(), Brand: r.s.config.Brand.Name, Favicon: favicon(r.s.config.Brand, r.side != nil && r.side.Trouble), assetList: r.s.assets(),
 	}
 	l.Zone, l.ZoneAs = r.zone().String(), formatZone(r.zone(), r.clock())
 	if r.s.config.TestClock != nil {
@@ -193,7 +181,7 @@ func (r *request) send(status int, page, part string, data any) error {
 	if err := pages()[page].ExecuteTemplate(&body, part, data); err != nil {
 		return err
 	}
-	r.sendHTML(status, showTimes(r.adaptToRole(append(sprite(body.Bytes()), body.Bytes()...)), r.zone(), r.clock()))
+	r.sendHTML(status, append(sprite(body.Bytes()), body.Bytes()...))
 	return nil
 }
 

@@ -3,7 +3,6 @@ package settings
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"teamdata/admin/settings/signin"
@@ -24,21 +23,8 @@ func CheckAncestor(origin string) error {
 	return hint.New(fmt.Sprintf("%.80q is no origin", origin), "give the scheme and host of the site alone, in lower case, such as https://app.example, or self")
 }
 
-// portalPages are the routes outside of orgs that a portal session has.
-var portalPages = []string{"", "/assets/:name", "/link/:token", "/orgs", "/sign-out", "/account/theme"}
-
 // inPortal reports whether the route is there for portal sessions.
-func (r *request) inPortal() bool {
-	path := strings.TrimPrefix(r.Pattern, Path)
-	return slices.Contains(portalPages, path) || path == "/orgs/:org" || strings.HasPrefix(path, "/orgs/:org/")
-}
-
-// changesMembers reports whether the route changes the org's members. That would outlast a
-// portal session, and give people accounts, which its own person doesn't have.
-func (r *request) changesMembers() bool {
-	path := strings.TrimPrefix(r.Pattern, Path)
-	return path == "/orgs/:org/new-member" || strings.HasPrefix(path, "/orgs/:org/members/:member/")
-}
+func (r *request) inPortal() bool { return r.route != nil && r.route.access != noPortal }
 
 var (
 	errPortalMembers = store.Errorf(store.CodeForbidden, "The members of this org come from the application that led you here.").Advise("Invite, change or remove them there.")

@@ -247,6 +247,11 @@ func TestPortalInAFrame(t *testing.T) {
 	if cookie := b.post("/account/theme", url.Values{"theme": {"dark"}}).Header.Get("Set-Cookie"); !strings.HasSuffix(cookie, "; SameSite=None; Partitioned") {
 		t.Errorf("the cookie of the theme is %q", cookie)
 	}
+	admin := w.newBrowser().inFrame()
+	admin.enterPortal(w.portalLink("usr_guest", store.RoleAdmin))
+	if cookie := admin.post("/orgs/org_acme/first-hour/hide", nil).Header.Get("Set-Cookie"); !strings.Contains(cookie, "; Path=/settings/orgs/org_acme;") || !strings.HasSuffix(cookie, "; SameSite=None; Partitioned") {
+		t.Errorf("the cookie of the hidden checklist is %q", cookie)
+	}
 
 	outside := w.newBrowser()
 	outside.client.Jar = b.client.Jar

@@ -30,12 +30,7 @@ func (p *replayPage) Unsuccessful() bool { return p.Filter.State == "unsuccessfu
 // Fields are the names and values of the filter's fields, which the form sends.
 func (p *replayPage) Fields() [][]string { return slices.Collect(slices.Chunk(p.Filter.Values(), 2)) }
 
-func (r *request) showReplay() error {
-	if err := r.View(nil); err != nil {
-		return err
-	}
-	return r.renderReplay(r.HTTP.URL.Query(), nil)
-}
+func (r *request) showReplay() error { return r.renderReplay(r.HTTP.URL.Query(), nil) }
 
 // askedReplay is the job that a query or a form asks for: of the ticked deliveries, or else
 // of its filter.
@@ -45,7 +40,7 @@ func (r *request) askedReplay(from url.Values) (store.ReplayJob, error) {
 		j.Deliveries = ids
 		return j, nil
 	}
-	f, err := store.ParseDeliveryFilter(from.Get, r.zone())
+	f, err := r.deliveryFilter(from)
 	f.State = cmp.Or(f.State, "unsuccessful")
 	j.Filter = f
 	return j, err
@@ -93,9 +88,6 @@ func (r *request) replayPath(f store.DeliveryFilter, state string) string {
 
 // startReplay counts first, in small transactions.
 func (r *request) startReplay() error {
-	if err := r.View(nil); err != nil {
-		return err
-	}
 	form := r.HTTP.PostForm
 	j, err := r.askedReplay(form)
 	var p store.ReplayPreview

@@ -12,42 +12,55 @@ type route struct {
 type access int
 
 const (
-	anyone   access = iota // the route is not in an org; its handler checks who asks
+	noPortal access = iota // the route is not in an org, and not for portal sessions; its handler checks who asks
+	anyone                 // the route is not in an org; its handler checks who asks
 	viewers                // people who may see the org; the page shows no secret and is no form
 	managers               // people who manage the org
+	inviters               // people who manage the org, but no portal session: a change of members would outlast it
 )
+
+// signedIn authorizes a request before a handler that doesn't begin with a View or a
+// Change of its own.
+func signedIn(handle func(*request) error) func(*request) error {
+	return func(r *request) error {
+		if err := r.View(nil); err != nil {
+			return err
+		}
+		return handle(r)
+	}
+}
 
 // routes are all routes. GET changes nothing except the audit log, which records who
 // viewed secrets and who exported it.
 var routes = []route{
-	{"GET", "", (*request).home, anyone},
+	{"GET", "", signedIn((*request).home), anyone},
 	{"GET", "/assets/:name", (*request).sendAsset, anyone},
 
-	{"GET", "/sign-in", (*request).ShowSignIn, anyone},
-	{"POST", "/sign-in", (*request).SignIn, anyone},
-	{"POST", "/sign-in/draft", (*request).restoreDraft, anyone},
+	{"GET", "/sign-in", (*request).ShowSignIn, noPortal},
+	{"POST", "/sign-in", (*request).SignIn, noPortal},
+	{"POST", "/sign-in/draft", (*request).restoreDraft, noPortal},
 	{"POST", "/sign-out", (*request).SignOut, anyone},
-	{"GET", "/forgot", (*request).ShowForgot, anyone},
-	{"POST", "/forgot", (*request).SendForgotten, anyone},
+	{"GET", "/forgot", (*request).ShowForgot, noPortal},
+	{"POST", "/forgot", (*request).SendForgotten, noPortal},
 	{"GET", "/link/:token", (*request).ShowLink, anyone},
 	{"POST", "/link/:token", (*request).UseLink, anyone},
-	{"POST", "/passkeys/sign-in/begin", (*request).BeginPasskeySignIn, anyone},
-	{"POST", "/passkeys/sign-in/finish", (*request).SignInByPasskey, anyone},
-	{"POST", "/passkeys/add/begin", (*request).BeginPasskey, anyone},
-	{"POST", "/passkeys/add/finish", (*request).AddPasskey, anyone},
-	{"GET", "/account", (*request).ShowAccount, anyone},
-	{"POST", "/account/theme", (*request).setTheme, anyone},
-	{"GET", "/account/password", (*request).ShowPassword, anyone},
-	{"POST", "/account/password", (*request).ChangePassword, anyone},
-	{"GET", "/account/passkeys/:passkey/remove", (*request).confirmRemovePasskey, anyone},
-	{"POST", "/account/passkeys/:passkey/remove", (*request).RemovePasskey, anyone},
-	{"POST", "/account/sessions/:session/end", (*request).EndSession, anyone},
-	{"POST", "/account/end-other-sessions", (*request).EndOtherSessions, anyone},
+	{"POST", "/passkeys/sign-in/begin", (*request).BeginPasskeySignIn, noPortal},
+	{"POST", "/passkeys/sign-in/finish", (*request).SignInByPasskey, noPortal},
+	{"POST", "/passkeys/add/begin", (*request).BeginPasskey, noPortal},
+	{"POST", "/passkeys/add/finish", (*request).AddPasskey, noPortal},
+	{"GET", "/account", (*request).ShowAccount, noPortal},
+	{"POST", "/account/theme", signedIn((*request).setTheme), anyone},
+	{"GET", "/account/password", (*request).ShowPassword, noPortal},
+	{"POST", "/account/password", signedIn((*request).ChangePassword), noPortal},
+	{"GET", "/account/passkeys/:passkey/remove", (*request).confirmRemovePasskey, noPortal},
+	{"POST", "/account/passkeys/:passkey/remove", (*request).RemovePasskey, noPortal},
+	{"POST", "/account/sessions/:session/end", (*request).EndSession, noPortal},
+	{"POST", "/account/end-other-sessions", (*request).EndOtherSessions, noPortal},
 	{"GET", "/orgs", (*request).showOrgs, anyone},
 
 	{"GET", "/orgs/:org", (*request).showOverview, viewers},
 	{"GET", "/orgs/:org/first-hour/live", (*request).watchFirstHour, managers},
-	{"POST", "/orgs/:org/first-hour/hide", (*request).hideFirstHour, managers},
+	{"POST", "/orgs/:org/first-hour/hide", signedIn((*request).hideFirstHour), managers},
 	{"GET", "/orgs/:org/keys", (*request).listKeys, viewers},
 	{"GET", "/orgs/:org/new-key", (*request).newKey, managers},
 	{"POST", "/orgs/:org/new-key", (*request).createKey, managers},
@@ -55,13 +68,13 @@ var routes = []route{
 	{"GET", "/orgs/:org/keys/:key/revoke", (*request).confirmRevokeKey, managers},
 	{"POST", "/orgs/:org/keys/:key/revoke", (*request).revokeKey, managers},
 	{"GET", "/orgs/:org/members", (*request).listMembers, viewers},
-	{"GET", "/orgs/:org/new-member", (*request).ShowInvite, managers},
-	{"POST", "/orgs/:org/new-member", (*request).Invite, managers},
+	{"GET", "/orgs/:org/new-member", (*request).ShowInvite, inviters},
+	{"POST", "/orgs/:org/new-member", signedIn((*request).Invite), inviters},
 	{"GET", "/orgs/:org/members/:member", (*request).showMember, viewers},
-	{"POST", "/orgs/:org/members/:member/role", (*request).changeRole, managers},
-	{"POST", "/orgs/:org/members/:member/invite", (*request).inviteAgain, managers},
-	{"GET", "/orgs/:org/members/:member/remove", (*request).confirmRemoveMember, managers},
-	{"POST", "/orgs/:org/members/:member/remove", (*request).removeMember, managers},
+	{"POST", "/orgs/:org/members/:member/role", (*request).changeRole, inviters},
+	{"POST", "/orgs/:org/members/:member/invite", (*request).inviteAgain, inviters},
+	{"GET", "/orgs/:org/members/:member/remove", (*request).confirmRemoveMember, inviters},
+	{"POST", "/orgs/:org/members/:member/remove", (*request).removeMember, inviters},
 	{"GET", "/orgs/:org/audit-log", (*request).showAuditLog, viewers},
 	{"GET", "/orgs/:org/audit-log/export", (*request).exportAuditLog, viewers},
 	{"GET", "/orgs/:org/instructions", (*request).showInstructions, viewers},
@@ -99,8 +112,8 @@ var routes = []route{
 	{"GET", "/orgs/:org/event-types/:type", (*request).showEventType, viewers},
 	{"GET", "/orgs/:org/deliveries/:delivery/live", (*request).showDelivery, viewers},
 	{"POST", "/orgs/:org/deliveries/:delivery/replay", (*request).replayDelivery, managers},
-	{"GET", "/orgs/:org/replay", (*request).showReplay, managers},
-	{"POST", "/orgs/:org/replay", (*request).startReplay, managers},
+	{"GET", "/orgs/:org/replay", signedIn((*request).showReplay), managers},
+	{"POST", "/orgs/:org/replay", signedIn((*request).startReplay), managers},
 	{"GET", "/orgs/:org/replays/:replay", (*request).showReplayJob, viewers},
 	{"GET", "/orgs/:org/replays/:replay/live", (*request).showReplayJob, viewers},
 	{"POST", "/orgs/:org/replays/:replay/cancel", (*request).cancelReplay, managers},

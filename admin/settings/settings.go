@@ -84,7 +84,6 @@ type Settings struct {
 	config Config
 	router *web.Router
 	origin *http.CrossOriginProtection
-	secure bool // people reach it over HTTPS
 	signin *signin.Service
 	assets func() assetList // made for the first page
 }
@@ -101,7 +100,6 @@ func New(s store.Store, c Config) *Settings {
 	if err != nil {
 		public = &url.URL{}
 	}
-	st.secure = public.Scheme == "https"
 	st.signin = signin.New(s, signin.Config{
 		Path: Path, PublicURL: public, Log: c.Log, Mailed: c.Mailed, Frames: len(c.FrameAncestors) > 0, Passwords: c.Passwords,
 	})

@@ -102,14 +102,6 @@ func (s section) Path(orgID string) string {
 	return orgPath(orgID, s.Name)
 }
 
-// CountLabel is the text before the count for people who listen to the page.
-func (s section) CountLabel() string {
-	if s.Bad {
-		return "needing attention: "
-	}
-	return ""
-}
-
 // favicon is the picture in the browser's tab, with a red dot when something is in
 // trouble: as data, which costs no request.
 func favicon(b Brand, trouble bool) template.URL {

@@ -24,10 +24,7 @@ func themeNamed(name string) string {
 
 // setTheme chooses the colours, and leads back to the page where that was done.
 func (r *request) setTheme() error {
-	if err := r.View(nil); err != nil {
-		return err
-	}
-	r.PutCookie(themeCookie, themeNamed(r.Field("theme")), themeAge)
+	r.PutCookie(themeCookie, themeNamed(r.Field("theme")), "/", themeAge)
 	return r.Redirect(r.LocalPath(r.Field("next")))
 }
 

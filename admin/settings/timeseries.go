@@ -58,16 +58,15 @@ type span struct {
 	Key, Text string
 	Step      time.Duration
 	steps     int
-	Each      string // the step, in words
 	Since     string // the range, in words
 }
 
 // spans are the ranges in the order of the switch.
 var spans = []span{
-	{"1h", "1 h", 5 * time.Minute, 12, "5 minutes", "hour"},
-	{"24h", "24 h", time.Hour, 24, "an hour", "24 hours"},
-	{"7d", "7 d", 6 * time.Hour, 28, "6 hours", "7 days"},
-	{"30d", "30 d", 24 * time.Hour, 30, "a day", "30 days"},
+	{"1h", "1 h", 5 * time.Minute, 12, "hour"},
+	{"24h", "24 h", time.Hour, 24, "24 hours"},
+	{"7d", "7 d", 6 * time.Hour, 28, "7 days"},
+	{"30d", "30 d", 24 * time.Hour, 30, "30 days"},
 }
 
 // spanOf is the range that a page's query asks for; 24 hours, unless it is one of

@@ -7,17 +7,18 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/julienschmidt/httprouter"
+
 	"teamdata/store"
 )
 
-// viewable are the pages of an org that a viewer sees too: the parts of the paths of their
-// routes.
-var viewable [][]string
+// viewable has the pages of an org that a viewer sees too.
+var viewable httprouter.Router
 
 func init() { // the handlers lead back here
 	for _, rt := range routes {
 		if rt.access == viewers {
-			viewable = append(viewable, strings.Split(rt.path, "/"))
+			viewable.GET(Path+rt.path, func(http.ResponseWriter, *http.Request, httprouter.Params) {})
 		}
 	}
 }
@@ -28,24 +29,13 @@ var errViewer = store.Errorf(store.CodeForbidden, "Your role is viewer: you see 
 // checkViewer refuses what a person who doesn't manage the org of the path may not do
 // there, and a change of members in a portal.
 func (r *request) checkViewer() error {
-	if r.Session.Portal.Is() && r.Member.Manages() && r.changesMembers() {
+	if r.Session.Portal.Is() && r.Member.Manages() && r.route.access == inviters {
 		return errPortalMembers
 	}
 	if r.Org.ID == "" || r.Member.Manages() || r.HTTP.Method == http.MethodGet && r.route != nil && r.route.access == viewers {
 		return nil
 	}
 	return errViewer
-}
-
-// isViewer reports whether the page is in an org whose settings the person only sees.
-func (r *request) isViewer() bool { return r.Org.ID != "" && !r.Member.Manages() }
-
-// adaptToRole is a rendered page without what the person can't use there.
-func (r *request) adaptToRole(page []byte) []byte {
-	if r.isViewer() {
-		return withoutForms(page)
-	}
-	return page
 }
 
 // Parts of a rendered page. Elements of these kinds don't nest, and texts in them are
@@ -91,25 +81,8 @@ func inOrg(address string) bool {
 
 // leadsToViewable reports whether an address in a page leads to a viewable page.
 func leadsToViewable(address string) bool {
-	path, _, _ := strings.Cut(strings.TrimPrefix(html.UnescapeString(address), Path), "?")
+	path, _, _ := strings.Cut(html.UnescapeString(address), "?")
 	path, _, _ = strings.Cut(path, "#")
-	parts := strings.Split(path, "/")
-	for _, pattern := range viewable {
-		if matches(pattern, parts) {
-			return true
-		}
-	}
-	return false
-}
-
-func matches(pattern, parts []string) bool {
-	if len(pattern) != len(parts) {
-		return false
-	}
-	for i, part := range pattern {
-		if !strings.HasPrefix(part, ":") && part != parts[i] {
-			return false
-		}
-	}
-	return true
+	page, _, _ := viewable.Lookup(http.MethodGet, path)
+	return page != nil
 }

@@ -3,6 +3,7 @@ package settings
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -155,9 +156,6 @@ func appendTime(dst []byte, element string, zone *time.Location, now time.Time) 
 	if err != nil || format == nil {
 		return append(dst, at...)
 	}
-	dst = append(append(dst, `<time datetime="`...), t.In(zone).Format("2006-01-02T15:04:05.000Z07:00")...)
-	dst = append(append(dst, `" data-as="`...), style...)
-	dst = append(append(dst, `" title="`...), formatWhole(t, zone)...)
-	dst = append(append(dst, `">`...), cmp.Or(format(t, zone, now), at)...)
-	return append(dst, "</time>"...)
+	return fmt.Appendf(dst, `<time datetime="%s" data-as="%s" title="%s">%s</time>`,
+		t.In(zone).Format("2006-01-02T15:04:05.000Z07:00"), style, formatWhole(t, zone), cmp.Or(format(t, zone, now), at))
 }

@@ -18,8 +18,7 @@ var (
 // PublicError returns the error that a client may see: a store.Error, whose cause
 // is not shown, or ErrInternal.
 func PublicError(err error) *store.Error {
-	var e *store.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*store.Error](err); ok {
 		return e
 	}
 	return ErrInternal

@@ -66,17 +66,11 @@ func Parameter(query, name string) (value string, given bool, err error) {
 
 // parseLimit reads ASCII digits, any number of them.
 func parseLimit(text string) (int, error) {
-	limit := 0
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return 0, errLimit
-		}
-		limit = min(10*limit+int(text[i]-'0'), maxLimit+1)
-	}
-	if limit < minLimit || limit > maxLimit {
+	limit, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || limit < minLimit || limit > maxLimit {
 		return 0, errLimit
 	}
-	return limit, nil
+	return int(limit), nil
 }
 
 var errLimit = store.Invalid("limit", "must be a whole number from %d to %d, in digits", minLimit, maxLimit).Advise("leave it out for %d", defaultLimit)

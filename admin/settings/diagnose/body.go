@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -95,36 +96,19 @@ func compact(text string) string {
 	return b.String()
 }
 
-// plainEscapes writes the escapes of letters and signs as such, as we send them.
-func plainEscapes(text string) string {
-	var b strings.Builder
-	for {
-		i := strings.Index(text, `\`)
-		if i < 0 || i+1 >= len(text) {
-			return b.String() + text
-		}
-		b.WriteString(text[:i])
-		r, size := escaped(text[i:])
-		b.WriteString(r)
-		text = text[i+size:]
-	}
-}
+// escapes finds the escapes of JSON: two halves of a pair, or one character.
+var escapes = regexp.MustCompile(`(?s)\\(u[dD][89abAB]..\\u[dD][c-fC-F]..|u[[:xdigit:]]{4}|.)`)
 
-// escaped reads the escape that a text begins with. What can't be left out stays.
-func escaped(text string) (plain string, size int) {
-	if text[1] == '/' {
-		return "/", 2
-	}
-	for _, size := range []int{12, 6} { // two halves of a pair, or one
-		if len(text) < size || text[1] != 'u' {
-			continue
-		}
+// plainEscapes writes the escapes of letters and signs as such, as we send them. What
+// can't be left out stays.
+func plainEscapes(text string) string {
+	return escapes.ReplaceAllStringFunc(text, func(escape string) string {
 		var s string
-		if json.Unmarshal([]byte(`"`+text[:size]+`"`), &s) == nil && utf8.RuneCountInString(s) == 1 && mayBePlain(s) {
-			return s, size
+		if json.Unmarshal([]byte(`"`+escape+`"`), &s) == nil && mayBePlain(s) {
+			return s
 		}
-	}
-	return text[:2], 2
+		return escape
+	})
 }
 
 // mayBePlain reports whether JSON may hold a character as such. A code point that

@@ -84,13 +84,8 @@ func (c Case) checkMatch(h headers) Check {
 		return Check{"match", false, "The signature was made with " + s.Name + "."}
 	}
 	c.Signers = slices.DeleteFunc(slices.Clone(c.Signers), func(s Signer) bool { return !s.Valid }) // there may be many
-	return Check{"match", false, c.explain(m)}
-}
-
-// explain is the likeliest reason for which no signature fits.
-func (c Case) explain(m message) string {
-	return cmp.Or(c.changedBody(m), c.otherSigning(m), c.otherBody(),
-		"No signature matches. Either the secret is a different one, or the body, the webhook-id or the webhook-timestamp is not what was signed.")
+	return Check{"match", false, cmp.Or(c.changedBody(m), c.otherSigning(m), c.otherBody(),
+		"No signature matches. Either the secret is a different one, or the body, the webhook-id or the webhook-timestamp is not what was signed.")}
 }
 
 // signedBy reports whether a signer made one of the signatures over a body.

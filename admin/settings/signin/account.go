@@ -35,9 +35,6 @@ func (r *Request) ShowPassword() error {
 // ChangePassword sets a new password, given the old one, and ends the account's
 // other sessions.
 func (r *Request) ChangePassword() error {
-	if err := r.Page.View(nil); err != nil {
-		return err
-	}
 	if err := r.replacePassword(); err != nil {
 		return r.OnForm(err, func(status int, e *store.Error) error { return r.Page.Render(status, "account_password", e) })
 	}

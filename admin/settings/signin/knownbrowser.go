@@ -36,7 +36,7 @@ func (r *Request) setKnownBrowser(userID, passwordHash string) {
 		return
 	}
 	random := rand.Text()
-	r.PutCookie(r.s.knownCookie(userID), random+"."+knownMAC(userID, passwordHash, random), knownFor)
+	r.PutCookie(r.s.knownCookie(userID), random+"."+knownMAC(userID, passwordHash, random), "/", knownFor)
 }
 
 // knownBrowser identifies a known browser; it is empty for one that never signed

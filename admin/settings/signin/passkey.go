@@ -46,7 +46,7 @@ func (r *Request) beginCeremony(data *webauthn.SessionData, session string) erro
 		return err
 	}
 	kept, err := r.Seal(challengePurpose, ceremony{*data, session, r.Now})
-	r.PutCookie(r.s.challengeCookie(), kept, ceremonyTTL)
+	r.PutCookie(r.s.challengeCookie(), kept, "/", ceremonyTTL)
 	return err
 }
 
@@ -61,7 +61,7 @@ func (r *Request) endCeremony(challenge, session string) (webauthn.SessionData, 
 	if !ok || y.Data.Challenge != challenge || y.Session != session || r.Now.Sub(y.BegunAt) >= ceremonyTTL {
 		return y.Data, errCeremony
 	}
-	r.PutCookie(r.s.challengeCookie(), "", 0)
+	r.PutCookie(r.s.challengeCookie(), "", "/", 0)
 	return y.Data, nil
 }
 
@@ -76,15 +76,25 @@ func (r *Request) useChallenge(challenge string) error {
 
 func (s *Service) challengeCookie() string { return s.cookieName() + "-challenge" }
 
-// BeginPasskey requests a new passkey from an authenticator.
-func (r *Request) BeginPasskey() error {
+// passkeyScript answers a request of the script that passes a check, where browsers have
+// passkeys.
+func (r *Request) passkeyScript(check func() error, do func() (answer any, err error)) error {
 	return r.Page.Script(func() (any, error) {
-		if err := r.Page.View(nil); err != nil {
+		if err := check(); err != nil {
 			return nil, err
 		}
 		if r.s.passkeys == nil {
 			return nil, errNoPasskeys
 		}
+		return do()
+	})
+}
+
+func (r *Request) checkSignedIn() error { return r.Page.View(nil) }
+
+// BeginPasskey requests a new passkey from an authenticator.
+func (r *Request) BeginPasskey() error {
+	return r.passkeyScript(r.checkSignedIn, func() (any, error) {
 		if err := r.confirmPresence(); err != nil {
 			return nil, err
 		}
@@ -117,7 +127,7 @@ func (s *Service) passkeyUseCookie() string { return s.cookieName() + "-passkey"
 
 func (r *Request) setPasskeyUse() error {
 	kept, err := r.Seal(passkeyUsePurpose, passkeyUse{r.Session.ID, r.Now})
-	r.PutCookie(r.s.passkeyUseCookie(), kept, passkeyUseTTL)
+	r.PutCookie(r.s.passkeyUseCookie(), kept, "/", passkeyUseTTL)
 	return err
 }
 
@@ -142,10 +152,7 @@ func (r *Request) confirmPresence() error {
 
 // AddPasskey adds the passkey that an authenticator made.
 func (r *Request) AddPasskey() error {
-	return r.Page.Script(func() (any, error) {
-		if err := r.Page.View(nil); err != nil {
-			return nil, err
-		}
+	return r.passkeyScript(r.checkSignedIn, func() (any, error) {
 		p, err := r.newPasskey()
 		if err != nil {
 			return nil, err
@@ -160,9 +167,6 @@ func (r *Request) AddPasskey() error {
 
 // newPasskey checks the answer to beginPasskey.
 func (r *Request) newPasskey() (p store.Passkey, err error) {
-	if r.s.passkeys == nil {
-		return p, errNoPasskeys
-	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(r.Field("credential")))
 	if err != nil {
 		return p, errCeremony
@@ -195,13 +199,7 @@ func passkeyID(id []byte) string { return base64.RawURLEncoding.EncodeToString(i
 
 // BeginPasskeySignIn requests any passkey of this site.
 func (r *Request) BeginPasskeySignIn() error {
-	return r.Page.Script(func() (any, error) {
-		if r.s.passkeys == nil {
-			return nil, errNoPasskeys
-		}
-		if err := r.readTime(); err != nil {
-			return nil, err
-		}
+	return r.passkeyScript(r.readTime, func() (any, error) {
 		options, data, err := r.s.passkeys.BeginDiscoverableLogin()
 		if err != nil {
 			return nil, err
@@ -213,7 +211,7 @@ func (r *Request) BeginPasskeySignIn() error {
 // SignInByPasskey starts a session of the account that has the passkey. There is
 // no limit by name, because a signature can't be guessed.
 func (r *Request) SignInByPasskey() error {
-	return r.Page.Script(func() (any, error) {
+	return r.passkeyScript(r.readTime, func() (any, error) {
 		err := r.checkPasskey()
 		if e, ok := r.signInError(err); ok {
 			r.logRefused(r.passkeyOf, "passkey", e)
@@ -223,12 +221,6 @@ func (r *Request) SignInByPasskey() error {
 }
 
 func (r *Request) checkPasskey() error {
-	if r.s.passkeys == nil {
-		return errNoPasskeys
-	}
-	if err := r.readTime(); err != nil {
-		return err
-	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(r.Field("credential")))
 	if err != nil {
 		return errPasskey
@@ -246,9 +238,8 @@ func (r *Request) checkPasskey() error {
 	if err != nil {
 		return err
 	}
-	userID := string(parsed.Response.UserHandle)
-	err = r.startSession(userID, "passkey", func(tx store.Tx) error {
-		err := store.UsePasskey(tx, userID, was.ID, was.Credential, now)
+	err = r.startSession(r.passkeyOf, "passkey", func(tx store.Tx) error {
+		err := store.UsePasskey(tx, r.passkeyOf, was.ID, was.Credential, now)
 		if store.IsNotFound(err) {
 			return errPasskey // it has been removed in the meantime
 		}

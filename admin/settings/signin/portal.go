@@ -1,7 +1,6 @@
 package signin
 
 import (
-	"net/http"
 	"net/url"
 
 	"teamdata/store"
@@ -62,13 +61,4 @@ func (r *Request) usePortalLink(l store.SignInLink) error {
 	r.setCookie(cookie)
 	r.logEvent(l.UserID).Str("how", "portal link").Str("org", l.Portal.OrgID).Str("role", l.Portal.Role).Msg("settings: signed in")
 	return r.Redirect(r.s.config.Path + "/orgs/" + url.PathEscape(l.Portal.OrgID))
-}
-
-// limitToSite limits a cookie to its own site. In a frame of another
-// site it is sent there too, but only in frames of that site.
-func (r *Request) limitToSite(c *http.Cookie) {
-	c.SameSite = http.SameSiteLaxMode
-	if r.Framed() {
-		c.SameSite, c.Partitioned = http.SameSiteNoneMode, true
-	}
 }

@@ -183,16 +183,19 @@ func (r *Request) ForgetSession() bool {
 
 // setCookie sets the browser's session cookie; an empty value deletes it.
 func (r *Request) setCookie(value string) {
-	r.PutCookie(r.cookieName(), value, store.SessionAge)
+	r.PutCookie(r.cookieName(), value, "/", store.SessionAge)
 }
 
-// PutCookie sets a cookie of the browser for a time; an empty value deletes it.
-func (r *Request) PutCookie(name, value string, age time.Duration) {
+// PutCookie sets a cookie of the browser for a time and for the paths below one; an empty
+// value deletes it.
+func (r *Request) PutCookie(name, value, path string, age time.Duration) {
 	c := &http.Cookie{
-		Name: name, Value: value, Path: "/", MaxAge: int(age.Seconds()),
-		HttpOnly: true, Secure: r.s.secure,
+		Name: name, Value: value, Path: path, MaxAge: int(age.Seconds()),
+		HttpOnly: true, Secure: r.s.secure, SameSite: http.SameSiteLaxMode,
 	}
-	r.limitToSite(c)
+	if r.Framed() { // it is sent in a frame of another site too, but only in frames of that site
+		c.SameSite, c.Partitioned = http.SameSiteNoneMode, true
+	}
 	if value == "" {
 		c.MaxAge = -1
 	}

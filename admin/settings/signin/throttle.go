@@ -162,9 +162,6 @@ func (r *Request) limitError(d ratelimit.Decision, err error) error {
 
 // clientAddress is the client's address; invalid if it is not known.
 func (r *Request) clientAddress() netip.Addr {
-	at, err := netip.ParseAddrPort(r.HTTP.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
+	at, _ := netip.ParseAddrPort(r.HTTP.RemoteAddr)
 	return at.Addr()
 }
