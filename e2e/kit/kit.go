@@ -24,6 +24,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Must ends a test that can't go on after an error. Without one it costs a benchmark nothing:
@@ -73,6 +74,21 @@ func TryFetch(client *http.Client, r *http.Request) (a Answer, err error) {
 // when the connection was made.
 func Refused(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)
+}
+
+// Until polls for something that another process or goroutine does, less often the longer it
+// takes, since polls cost the time of processors that other tests want. It reports whether
+// that was done before a limit.
+func Until(limit time.Duration, done func() bool) bool {
+	deadline := time.After(limit)
+	for pause := 2 * time.Millisecond; !done(); pause = min(pause*11/10, 20*time.Millisecond) {
+		select {
+		case <-time.After(pause):
+		case <-deadline:
+			return false
+		}
+	}
+	return true
 }
 
 // Output gathers what a program prints while it is read.

@@ -120,22 +120,15 @@ func startLogged(t testing.TB, cmd *exec.Cmd, file string) {
 // await polls until a server takes connections.
 func await(t testing.TB, databaseURL string, log func() string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	const patience = 30 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		conn, err := pgconn.Connect(ctx, databaseURL)
-		if err == nil {
-			conn.Close(ctx)
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("it does not start: %v\n%s", err, log())
-		}
+	var conn *pgconn.PgConn
+	var err error
+	if !kit.Until(patience, func() bool { conn, err = pgconn.Connect(ctx, databaseURL); return err == nil }) {
+		t.Fatalf("it does not start: %v\n%s", err, log())
 	}
+	conn.Close(ctx)
 }
 
 // The ways of [Server.Stop], by the names that pg_ctl gives them.

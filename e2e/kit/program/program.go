@@ -99,18 +99,12 @@ func (p *Process) Transport() *http.Transport {
 	return t
 }
 
-// Await polls for something that another process does, less often the longer it takes:
-// polls cost the time of processors that other tests want.
+// Await polls for something that another process does.
 func (p *Process) Await(what string, done func() bool) {
 	p.T.Helper()
-	deadline := time.After(30 * time.Second)
-	for pause := 2 * time.Millisecond; !done(); pause = min(pause*11/10, 20*time.Millisecond) {
-		select {
-		case <-time.After(pause):
-		case <-deadline:
-			p.traces()
-			p.T.Fatalf("%s did not come; the program said:\n%s", what, p.Out)
-		}
+	if !kit.Until(30*time.Second, done) {
+		p.traces()
+		p.T.Fatalf("%s did not come; the program said:\n%s", what, p.Out)
 	}
 }
 

@@ -137,13 +137,7 @@ func (s *Site) Load(name string, roots *x509.CertPool) (stop func() int) {
 // Await returns when the log holds some words n times.
 func (s *Site) Await(words string, n int) {
 	s.Helper()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for late := time.After(Patience); strings.Count(s.Log.String(), words) < n; {
-		select {
-		case <-look.C:
-		case <-late:
-			s.Fatalf("%q did not come %d times; the log says:\n%s", words, n, s.Log)
-		}
+	if !kit.Until(Patience, func() bool { return strings.Count(s.Log.String(), words) >= n }) {
+		s.Fatalf("%q did not come %d times; the log says:\n%s", words, n, s.Log)
 	}
 }
