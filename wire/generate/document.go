@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	yaml "github.com/oasdiff/yaml3"
@@ -38,11 +39,10 @@ func parse(text []byte) (d document, err error) {
 	return d, err
 }
 
-// inJSON is a node as JSON, with a line feed behind it. What is merged into a mapping may be
-// there again.
+// inJSON is a node as JSON, with a line feed behind it.
 func inJSON(n *yaml.Node, form ...jsontext.Options) ([]byte, error) {
 	var made bytes.Buffer
-	err := writeNode(jsontext.NewEncoder(&made, append(form, jsontext.AllowDuplicateNames(true))...), n)
+	err := writeNode(jsontext.NewEncoder(&made, form...), n)
 	return made.Bytes(), err
 }
 
@@ -70,12 +70,17 @@ func writeNode(to *jsontext.Encoder, n *yaml.Node) error {
 }
 
 // pairsOf are the keys and values of a mapping, those that are merged into it
-// among them. x-anchors is for YAML alone.
+// among them unless it has its own. x-anchors is for YAML alone.
 func pairsOf(n *yaml.Node) (pairs [][2]*yaml.Node) {
-	for i := 0; i < len(n.Content); i += 2 {
-		switch key, value := n.Content[i], n.Content[i+1]; key.Value {
+	own := slices.Collect(slices.Chunk(n.Content, 2))
+	for _, pair := range own {
+		switch key, value := pair[0], pair[1]; key.Value {
 		case "<<":
-			pairs = append(pairs, pairsOf(value.Alias)...)
+			for _, p := range pairsOf(value.Alias) {
+				if !slices.ContainsFunc(own, func(other []*yaml.Node) bool { return other[0].Value == p[0].Value }) {
+					pairs = append(pairs, p)
+				}
+			}
 		case "x-anchors":
 		default:
 			pairs = append(pairs, [2]*yaml.Node{key, value})
