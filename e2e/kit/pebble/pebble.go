@@ -229,11 +229,11 @@ func names(t testing.TB) string {
 		}
 		w.WriteMsg(answer)
 	})}
-	ended := make(chan error, 1)
-	go func() { ended <- server.ActivateAndServe() }()
+	var served sync.WaitGroup
+	served.Go(func() { server.ActivateAndServe() })
 	t.Cleanup(func() {
 		l.Close()
-		<-ended
+		served.Wait()
 	})
 	return l.Addr().String()
 }
