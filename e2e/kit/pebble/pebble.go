@@ -137,6 +137,7 @@ func (a *Authority) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := httptest.NewRecorder()
+	maps.Copy(answer.Header(), w.Header())
 	a.pebble.ServeHTTP(answer, r)
 	for _, what := range []string{Accounts, Orders, Issues, Asked} {
 		made := what == Issues || what == Asked || answer.Code == http.StatusCreated
