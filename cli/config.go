@@ -101,7 +101,7 @@ func settingOf(f *pflag.Flag, given bool) setting {
 // formatValue is a flag's value without what is secret in it.
 func formatValue(f *pflag.Flag) string {
 	value := f.Value.String()
-	if _, isSecret := f.Annotations[secretFlag]; isSecret && value != "" {
+	if slices.Contains(secretFlags, f.Name) && value != "" {
 		return "(secret)"
 	}
 	if app.IsDatabase(value) {

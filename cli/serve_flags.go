@@ -22,7 +22,6 @@ func bindSettings(f *pflag.FlagSet, s *app.Settings) {
 			f.AddFlag(flag)
 		})
 	}
-	secret(f, "smtp-url")
 }
 
 // flagUsages are the flags of a command as its help and its manual page show them:
