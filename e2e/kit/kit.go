@@ -17,8 +17,12 @@ package kit
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -68,6 +72,16 @@ func TryFetch(client *http.Client, r *http.Request) (a Answer, err error) {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	return Answer{answer.StatusCode, answer.Header, string(body)}, err
+}
+
+// ClientAt is a client all of whose connections, one a request, lead to an address, whatever
+// the name in the URL is.
+func ClientAt(address string, roots *x509.CertPool) *http.Client {
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+	transport := &http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}
+	return &http.Client{Transport: transport, Timeout: 30 * time.Second}
 }
 
 // Refused reports whether a server took no connection: it is down, or was about to be

@@ -3,7 +3,6 @@
 package site
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
@@ -77,15 +76,7 @@ func (s *Site) Serve(config *tls.Config) {
 
 // Get requests the page over a new connection, and returns the server's certificate.
 func (s *Site) Get(name string, roots *x509.CertPool) (*x509.Certificate, error) {
-	transport := &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "tcp", s.l.Addr().String())
-		},
-		TLSClientConfig:   &tls.Config{RootCAs: roots},
-		DisableKeepAlives: true,
-	}
-	client := &http.Client{Transport: transport, Timeout: Patience}
-	r, err := client.Get("https://" + name + "/")
+	r, err := kit.ClientAt(s.Address(), roots).Get("https://" + name + "/")
 	if err != nil {
 		return nil, err
 	}
