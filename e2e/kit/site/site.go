@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -98,29 +99,24 @@ func (s *Site) MustGet(name string, roots *x509.CertPool) *x509.Certificate {
 // Load makes requests from several goroutines until stop, which returns how many
 // there were. None may fail.
 func (s *Site) Load(name string, roots *x509.CertPool) (stop func() int) {
-	done := make(chan struct{})
-	counts := make(chan int, 2)
-	for range cap(counts) {
-		go func() {
-			n := 0
-			defer func() { counts <- n }()
-			for ; ; n++ {
-				select {
-				case <-done:
-					return
-				default:
-				}
+	var stopped atomic.Bool
+	var count atomic.Int64
+	var group sync.WaitGroup
+	for range 2 {
+		group.Go(func() {
+			for ; !stopped.Load(); count.Add(1) {
 				if _, err := s.Get(name, roots); err != nil {
-					s.Errorf("request %d: %v", n, err)
+					s.Errorf("after %d requests: %v", count.Load(), err)
 					return
 				}
 			}
-		}()
+		})
 	}
-	stop = sync.OnceValue(func() int {
-		close(done)
-		return <-counts + <-counts
-	})
+	stop = func() int {
+		stopped.Store(true)
+		group.Wait()
+		return int(count.Load())
+	}
 	s.Cleanup(func() { stop() })
 	return stop
 }
