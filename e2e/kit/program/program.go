@@ -111,12 +111,7 @@ func (p *Process) Await(what string, done func() bool) {
 // traces ends a process, which then says what each goroutine was doing.
 func (p *Process) traces() {
 	p.Cmd.Process.Signal(syscall.SIGQUIT)
-	ended := make(chan struct{})
-	go func() { p.Cmd.Wait(); close(ended) }()
-	select {
-	case <-ended:
-	case <-time.After(5 * time.Second): // it was paused
-	}
+	p.endsWithin(5 * time.Second) // unless it was paused
 }
 
 // Kill is kill -9, to this process alone.
