@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -192,11 +191,4 @@ func knownNames(root *cobra.Command) []string {
 		cmd.PersistentFlags().VisitAll(add)
 	})
 	return append(names, "OPERATOR_TOKEN", "SECRET")
-}
-
-// warnOfUnknownNames logs a warning about settings that would be ignored.
-func warnOfUnknownNames(log zerolog.Logger) {
-	for _, fault := range unknownNames() {
-		log.Warn().Fields(hint.Fields(fault)).Msg("a setting is ignored")
-	}
 }
