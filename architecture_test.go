@@ -95,7 +95,7 @@ var mayImport = map[string][]string{
 	"client/admin/api": {},
 	"client/api":       {},
 
-	"wire/generate": {"github.com/oasdiff/yaml3"},
+	"wire/generate": {"github.com/go-json-experiment/json/jsontext", "github.com/oasdiff/yaml3"},
 
 	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/receiver", "teamdata/e2e/kit/postbox", "teamdata/internal/", "teamdata/store", "teamdata/wire/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,7 +73,7 @@ func TestNoSecretInArguments(t *testing.T) {
 	eachCommand(command(""), func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			name := f.Name
-			if _, known := f.Annotations[secretFlag]; known || strings.HasSuffix(name, "-file") || f.Value.Type() == "bool" {
+			if slices.Contains(secretFlags, name) || strings.HasSuffix(name, "-file") || f.Value.Type() == "bool" {
 				return
 			}
 			if strings.Contains(name, "secret") || strings.Contains(name, "token") || strings.Contains(name, "password") {

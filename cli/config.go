@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -101,7 +100,7 @@ func settingOf(f *pflag.Flag, given bool) setting {
 // formatValue is a flag's value without what is secret in it.
 func formatValue(f *pflag.Flag) string {
 	value := f.Value.String()
-	if _, isSecret := f.Annotations[secretFlag]; isSecret && value != "" {
+	if slices.Contains(secretFlags, f.Name) && value != "" {
 		return "(secret)"
 	}
 	if app.IsDatabase(value) {
@@ -192,11 +191,4 @@ func knownNames(root *cobra.Command) []string {
 		cmd.PersistentFlags().VisitAll(add)
 	})
 	return append(names, "OPERATOR_TOKEN", "SECRET")
-}
-
-// warnOfUnknownNames logs a warning about settings that would be ignored.
-func warnOfUnknownNames(log zerolog.Logger) {
-	for _, fault := range unknownNames() {
-		log.Warn().Fields(hint.Fields(fault)).Msg("a setting is ignored")
-	}
 }

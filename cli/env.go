@@ -16,16 +16,15 @@ import (
 	"teamdata/internal/smallfile"
 )
 
-// secretFlag marks a flag whose value is a secret.
-const secretFlag = "secret"
+// secretFlags are the flags whose values are secrets.
+var secretFlags = []string{"smtp-url"}
 
 // dataFlags are the flags that name the data. The URL of a database may hold a password.
 var dataFlags = []string{"data", "from", "to"}
 
-// fromFile reports whether a flag can be set from a file that the environment names.
+// fromFile reports whether a flag --a-b can be set from a file that TEAMDATA_A_B_FILE names.
 func fromFile(f *pflag.Flag) bool {
-	_, isSecret := f.Annotations[secretFlag]
-	return isSecret || slices.Contains(dataFlags, f.Name)
+	return slices.Contains(secretFlags, f.Name) || slices.Contains(dataFlags, f.Name)
 }
 
 // checkArguments refuses a password among the arguments, which others could see.
@@ -85,13 +84,6 @@ func takesPath(cmd *cobra.Command) bool {
 	_, argument, _ := strings.Cut(cmd.Use, " ")
 	argument = strings.TrimLeft(argument, "[")
 	return slices.ContainsFunc([]string{"FILE", "FOLDER", "BACKUP"}, func(path string) bool { return strings.HasPrefix(argument, path) })
-}
-
-// secret lets a flag be set from a file as well, which TEAMDATA_A_B_FILE names.
-func secret(flags *pflag.FlagSet, name string) {
-	if err := flags.SetAnnotation(name, secretFlag, nil); err != nil {
-		panic(err) // there is no such flag
-	}
 }
 
 // fromEnvironment sets each flag --a-b that the command line left alone from

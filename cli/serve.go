@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"teamdata/app"
+	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 )
 
@@ -50,7 +51,9 @@ database that is down or only reads, a folder that is not there yet.`,
 
 // serve runs the server until ctx is done.
 func serve(ctx context.Context, s app.Settings, log zerolog.Logger) error {
-	warnOfUnknownNames(log)
+	for _, fault := range unknownNames() {
+		log.Warn().Fields(hint.Fields(fault)).Msg("a setting is ignored")
+	}
 	a, err := app.Start(ctx, s, log)
 	switch {
 	case err != nil && ctx.Err() != nil: // stopped before it served

@@ -22,35 +22,30 @@ func bindSettings(f *pflag.FlagSet, s *app.Settings) {
 			f.AddFlag(flag)
 		})
 	}
-	secret(f, "smtp-url")
 }
 
 // flagUsages are the flags of a command as its help and its manual page show them:
 // those in groups first, each group below its title, then the others.
 func flagUsages(f *pflag.FlagSet, columns int) (text string) {
-	groups := map[string]*pflag.FlagSet{}
-	others := pflag.NewFlagSet("", pflag.ContinueOnError)
-	f.VisitAll(func(flag *pflag.Flag) {
-		title := flag.Annotations[groupOf]
-		if title == nil {
-			others.AddFlag(flag)
-			return
-		}
-		if groups[title[0]] == nil {
-			groups[title[0]] = pflag.NewFlagSet("", pflag.ContinueOnError)
-			groups[title[0]].SortFlags = false
-		}
-		groups[title[0]].AddFlag(flag)
-	})
-	if len(groups) == 0 {
-		return others.FlagUsagesWrapped(columns)
+	of := func(title string) string {
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		flags.SortFlags = title == ""
+		f.VisitAll(func(flag *pflag.Flag) {
+			if strings.Join(flag.Annotations[groupOf], "") == title {
+				flags.AddFlag(flag)
+			}
+		})
+		return flags.FlagUsagesWrapped(columns)
 	}
 	for _, g := range app.SettingGroups {
-		if flags := groups[g.Title]; flags != nil {
-			text += " " + g.Title + ":\n" + flags.FlagUsagesWrapped(columns) + "\n"
+		if flags := of(g.Title); flags != "" {
+			text += " " + g.Title + ":\n" + flags + "\n"
 		}
 	}
-	return text + " Other:\n" + others.FlagUsagesWrapped(columns)
+	if text != "" {
+		text += " Other:\n"
+	}
+	return text + of("")
 }
 
 // groupFlags lets the help of all commands show flags in their groups.

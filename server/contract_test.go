@@ -104,7 +104,7 @@ func rewritten(d reference.Document, version string, edits ...func(branch)) refe
 		edit(root)
 	}
 	d.Version = version
-	d.JSON, _ = json.Marshal(root)
+	d.JSON, _ = json.MarshalIndent(root, "", " ") // as the published ones are
 	return d
 }
 

@@ -15,12 +15,11 @@ func (s *session) measureLatency(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	figures := []latency{
-		{"request", 50, fmt.Sprintf("request to receipt, at %d events/s", s.Rate), nil},
-		{"answer", 50, "answer to receipt; 0: the receipt was first", nil},
-		{"request", 99, fmt.Sprintf("request to receipt, at %d events/s", s.Rate), nil},
-		{"answer", 99, "answer to receipt; 0: the receipt was first", nil},
+	type figure struct {
+		from    string
+		percent int
 	}
+	rounds := map[figure][]Round{}
 	for i := range s.Rounds {
 		s.round(i)
 		syncs, err := s.syncTimes(ctx, s.Duration/4)
@@ -32,30 +31,20 @@ func (s *session) measureLatency(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for k := range figures {
-			figures[k].add(delays, syncs)
+		for from, times := range map[string][]time.Duration{"request": delays.fromRequest, "answer": delays.fromAnswer} {
+			for _, percent := range []int{50, 99} {
+				f := figure{from, percent}
+				rounds[f] = append(rounds[f], Round{millis(percentile(times, percent)), millis(percentile(syncs, percent))})
+			}
 		}
 	}
-	for _, f := range figures {
-		s.add(compared(fmt.Sprintf("latency.%s.p%d", f.from, f.percent), "ms", fmt.Sprintf("sync, p%d", f.percent), f.meaning, f.rounds))
+	meanings := map[string]string{
+		"request": fmt.Sprintf("request to receipt, at %d events/s", s.Rate), "answer": "answer to receipt; 0: the receipt was first",
+	}
+	for _, f := range []figure{{"request", 50}, {"answer", 50}, {"request", 99}, {"answer", 99}} {
+		s.add(compared(fmt.Sprintf("latency.%s.p%d", f.from, f.percent), "ms", fmt.Sprintf("sync, p%d", f.percent), meanings[f.from], rounds[f]))
 	}
 	return nil
-}
-
-// latency is one of the figures: a percentile beside the same one of the syncs.
-type latency struct {
-	from    string // request or answer
-	percent int
-	meaning string
-	rounds  []Round
-}
-
-func (l *latency) add(d delays, syncs []time.Duration) {
-	times := d.fromRequest
-	if l.from == "answer" {
-		times = d.fromAnswer
-	}
-	l.rounds = append(l.rounds, Round{millis(percentile(times, l.percent)), millis(percentile(syncs, l.percent))})
 }
 
 func (s *session) measureSync(ctx context.Context) error {

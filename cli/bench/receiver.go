@@ -29,8 +29,6 @@ type receiver struct {
 	came       map[string]time.Time // when each webhook-id came first
 	last       time.Time            // when the newest of them came
 	duplicates int                  // webhooks that came again
-	awaited    int                  // how many ids are waited for
-	reached    chan struct{}        // closed once they are there; nil: nothing is waited for
 }
 
 // newReceiver makes a receiver that is closed when the measurement or ctx ends.
@@ -112,10 +110,6 @@ func (r *receiver) take(id string) {
 		return
 	}
 	r.came[id], r.last = now, now
-	if r.reached != nil && len(r.came) >= r.awaited {
-		close(r.reached)
-		r.reached = nil
-	}
 }
 
 // count is how many different webhooks came so far.
@@ -131,25 +125,20 @@ const stallTimeout = 30 * time.Second
 // await waits until n different webhooks have arrived in total, and returns when
 // the last one did.
 func (r *receiver) await(ctx context.Context, n int) (last time.Time, err error) {
-	reached := make(chan struct{})
-	r.mu.Lock()
-	if r.awaited, r.reached = n, reached; len(r.came) >= n {
-		close(reached)
-		r.reached = nil
-	}
-	r.mu.Unlock()
-	for before := -1; ; before = r.count() {
+	for begun := time.Now(); ; {
+		r.mu.Lock()
+		came, last := len(r.came), r.last
+		r.mu.Unlock()
+		switch {
+		case came >= n:
+			return last, nil
+		case min(time.Since(begun), time.Since(last)) > stallTimeout:
+			return last, fmt.Errorf("%d of %d webhooks came, and none in the last %s", came, n, stallTimeout)
+		}
 		select {
-		case <-reached:
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			return r.last, nil
 		case <-ctx.Done():
-			return time.Time{}, ctx.Err()
-		case <-time.After(stallTimeout):
-			if came := r.count(); came == before {
-				return time.Time{}, fmt.Errorf("%d of %d webhooks came, and none in the last %s", came, n, stallTimeout)
-			}
+			return last, ctx.Err()
+		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }

@@ -187,7 +187,11 @@ func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisec
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", &r.Machine)
-	if err := r.printFigures(&b); err != nil {
+	var rows [][]string
+	for i := range r.Figures {
+		rows = append(rows, r.Figures[i].row())
+	}
+	if err := (&terminal.Table{To: &b, Titles: titles, Right: numeric}).Print(rows...); err != nil {
 		return err
 	}
 	for _, note := range r.Notes {
@@ -202,15 +206,6 @@ var titles, numeric = []string{"figure", "value", "unit", "baseline", "ratio", "
 
 func (f *Figure) row() []string {
 	return []string{f.Name, number(f.Value), f.Unit, orDash(f.Baseline), orDash(f.Ratio), f.BaselineOf, f.Meaning}
-}
-
-func (r *Report) printFigures(w io.Writer) error {
-	t := terminal.Table{To: w, Titles: titles, Right: numeric}
-	var rows [][]string
-	for i := range r.Figures {
-		rows = append(rows, r.Figures[i].row())
-	}
-	return t.Print(rows...)
 }
 
 func orDash(v *float64) string {

@@ -64,12 +64,15 @@ func (d *doctor) checkFileSystem(kind string) {
 // checkSpace checks for space for a second data file, which migrate, compact and
 // restore need.
 func (d *doctor) checkSpace(what, folder string) {
-	free, known := system.DiskFree(folder)
-	if !known {
-		d.ok("how much is free on %s is not known here", what)
-		return
+	var size int64 // 0 if the file is not there
+	if info, err := os.Stat(d.Data); err == nil {
+		size = info.Size()
 	}
-	d.checkFree(what, free, sizeOf(d.Data))
+	if free, known := system.DiskFree(folder); known {
+		d.checkFree(what, free, size)
+	} else {
+		d.ok("how much is free on %s is not known here", what)
+	}
 }
 
 func (d *doctor) checkFree(what string, free uint64, size int64) {
@@ -81,15 +84,6 @@ func (d *doctor) checkFree(what string, free uint64, size int64) {
 	default:
 		d.ok("%d MiB are free on %s", free>>20, what)
 	}
-}
-
-// sizeOf is how many bytes a file has, 0 if it is not there.
-func sizeOf(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
 }
 
 // checkClock compares the clock with the times of the files, which must be in the

@@ -95,11 +95,6 @@ func (d *doctor) checkProxies(context.Context) {
 	}
 }
 
-// sensitiveRanges are ranges that endpoints should not reach, with their purpose.
-var sensitiveRanges = []struct{ cidr, what string }{
-	{"127.0.0.0/8", "the services of this machine"}, {"::1/128", "the services of this machine"},
-}
-
 // checkEndpoints reports which networks the endpoints, whose URLs orgs choose,
 // may reach.
 func (d *doctor) checkEndpoints(context.Context) {
@@ -122,10 +117,8 @@ func (d *doctor) checkAllowed(p netip.Prefix) {
 		d.problem(fix, "%s lets webhooks into every network that this machine reaches", p)
 		return
 	}
-	for _, g := range sensitiveRanges {
-		if p.Overlaps(netip.MustParsePrefix(g.cidr)) {
-			d.warn(fix, "%s lets webhooks reach %s", p, g.what)
-		}
+	if p.Overlaps(netip.MustParsePrefix("127.0.0.0/8")) || p.Overlaps(netip.MustParsePrefix("::1/128")) {
+		d.warn(fix, "%s lets webhooks reach the services of this machine", p)
 	}
 	if netguard.NamesMetadata(p) {
 		d.warn(fix, "%s lets webhooks reach the metadata of cloud machines, with their credentials", p)

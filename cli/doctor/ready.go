@@ -33,7 +33,14 @@ func (p *Probe) Ready(ctx context.Context) error {
 	if err != nil {
 		return httpclient.Unanswered(err)
 	}
-	return judge(r.StatusCode, body[:min(len(body), 4<<10)])
+	switch r.StatusCode {
+	case http.StatusOK:
+		return nil
+	case http.StatusServiceUnavailable:
+		lines := strings.FieldsFunc(string(body[:min(len(body), 4<<10)]), func(r rune) bool { return r < ' ' || r == 0x7f })
+		return fmt.Errorf("the server is not ready: %s", strings.Join(lines, "; "))
+	}
+	return hint.With(fmt.Errorf("answered %d", r.StatusCode), "is it a teamdata server?")
 }
 
 // get requests a URL, and says which version of this program does.
@@ -49,17 +56,6 @@ func get(ctx context.Context, client *http.Client, address, version string) (r *
 	defer r.Body.Close()
 	body, _ = io.ReadAll(io.LimitReader(r.Body, 1<<20)) // where it breaks off shows in what it says
 	return r, body, nil
-}
-
-func judge(status int, body []byte) error {
-	lines := strings.Join(strings.FieldsFunc(string(body), func(r rune) bool { return r < ' ' || r == 0x7f }), "; ")
-	switch status {
-	case http.StatusOK:
-		return nil
-	case http.StatusServiceUnavailable:
-		return fmt.Errorf("the server is not ready: %s", lines)
-	}
-	return hint.With(fmt.Errorf("answered %d", status), "is it a teamdata server?")
 }
 
 func (p *Probe) connect(ctx context.Context) (client *http.Client, base string, err error) {

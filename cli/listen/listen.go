@@ -17,6 +17,7 @@ import (
 	"teamdata/app"
 	"teamdata/delivery/receiver"
 	"teamdata/internal/hint"
+	"teamdata/internal/smallfile"
 )
 
 // settings are the flags.
@@ -163,12 +164,7 @@ func (s *settings) secrets(in io.Reader) (receiver.Secrets, error) {
 
 func readSecretFile(path string, in io.Reader) ([]byte, error) {
 	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = file
+		return smallfile.Read(path)
 	}
 	return io.ReadAll(io.LimitReader(in, maxSecretFile))
 }

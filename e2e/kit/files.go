@@ -132,23 +132,24 @@ func reserve(t testing.TB) (address string, ok bool) {
 	Must(t, err)
 	t.Cleanup(func() { far.Close() })
 	l.Close()
-	for end := time.Now().Add(release); time.Now().Before(end); {
+	return l.Addr().String(), Until(release, func() bool {
 		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			return l.Addr().String(), true
+		if err == nil {
+			c.Close()
 		}
-		c.Close()
-	}
-	return "", false
+		return err != nil
+	})
 }
 
 // ListenOn listens on a reserved address, or again on one that it listened on before.
 func ListenOn(t testing.TB, address string) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", address)
-	for end := time.Now().Add(release); errors.Is(err, syscall.EADDRINUSE) && time.Now().Before(end); {
+	var l net.Listener
+	var err error
+	Until(release, func() bool {
 		l, err = net.Listen("tcp", address)
-	}
+		return !errors.Is(err, syscall.EADDRINUSE)
+	})
 	Must(t, err)
 	return l
 }

@@ -17,13 +17,18 @@ package kit
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Must ends a test that can't go on after an error. Without one it costs a benchmark nothing:
@@ -69,10 +74,35 @@ func TryFetch(client *http.Client, r *http.Request) (a Answer, err error) {
 	return Answer{answer.StatusCode, answer.Header, string(body)}, err
 }
 
+// ClientAt is a client all of whose connections, one a request, lead to an address, whatever
+// the name in the URL is.
+func ClientAt(address string, roots *x509.CertPool) *http.Client {
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+	transport := &http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}
+	return &http.Client{Transport: transport, Timeout: 30 * time.Second}
+}
+
 // Refused reports whether a server took no connection: it is down, or was about to be
 // when the connection was made.
 func Refused(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)
+}
+
+// Until polls for something that another process or goroutine does, less often the longer it
+// takes, since polls cost the time of processors that other tests want. It reports whether
+// that was done before a limit.
+func Until(limit time.Duration, done func() bool) bool {
+	deadline := time.After(limit)
+	for pause := 2 * time.Millisecond; !done(); pause = min(pause*11/10, 20*time.Millisecond) {
+		select {
+		case <-time.After(pause):
+		case <-deadline:
+			return false
+		}
+	}
+	return true
 }
 
 // Output gathers what a program prints while it is read.

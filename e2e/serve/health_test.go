@@ -28,12 +28,12 @@ func TestHealthChecks(t *testing.T) {
 			if status, body := p.Health(path); status != 200 || body != "ok\n" {
 				t.Fatalf("%s is answered %d %s", path, status, body)
 			}
-			if a := kit.Get(t, program.SocketClient(data), "http://teamdata"+path); a.Status != 200 || a.Body != "ok\n" {
+			if a := kit.Get(t, program.NewOperator(t, data).Client, "http://teamdata"+path); a.Status != 200 || a.Body != "ok\n" {
 				t.Fatalf("on the socket %s is answered %d %s", path, a.Status, a.Body)
 			}
 		}
 	}
-	if a := kit.Get(t, program.SocketClient(data), "http://teamdata/admin/v1/status"); a.Status != 200 {
+	if a := kit.Get(t, program.NewOperator(t, data).Client, "http://teamdata/admin/v1/status"); a.Status != 200 {
 		t.Errorf("beside them the admin API answers %d", a.Status)
 	}
 }

@@ -54,7 +54,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is %g", name, got[name])
 		}
 	}
-	if onSocket := program.Scraped(t, program.SocketClient(data), "http://teamdata"+app.MetricsPath); len(onSocket) < len(got) {
+	if onSocket := program.Scraped(t, program.NewOperator(t, data).Client, "http://teamdata"+app.MetricsPath); len(onSocket) < len(got) {
 		t.Errorf("on the socket there are %d samples, and not %d", len(onSocket), len(got))
 	}
 	if a := kit.Get(t, http.DefaultClient, strings.TrimSuffix(url, app.MetricsPath)+"/"); a.Status != 404 {

@@ -41,7 +41,7 @@ func TestVersion(t *testing.T) {
 	if page := program.SignInBy(p, program.LinkPattern.FindString(link)); !strings.Contains(page, "<p>teamdata "+version+"</p>") {
 		t.Errorf("the settings page does not say %s:\n%s", version, page)
 	}
-	if a := kit.Get(t, program.SocketClient(data), "http://teamdata/admin/v1/status"); !strings.Contains(a.Body, `"version":"`+version+`"`) {
+	if a := kit.Get(t, program.NewOperator(t, data).Client, "http://teamdata/admin/v1/status"); !strings.Contains(a.Body, `"version":"`+version+`"`) {
 		t.Errorf("the status is %d %s", a.Status, a.Body)
 	}
 

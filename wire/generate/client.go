@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,16 +13,10 @@ import (
 	"text/template"
 )
 
-//go:embed client.go.tmpl
-var goText string
+//go:embed client.*.tmpl
+var texts embed.FS
 
-//go:embed client.ts.tmpl
-var typeScriptText string
-
-var (
-	goTemplate         = template.Must(template.New("client.go").Parse(goText))
-	typeScriptTemplate = template.Must(template.New("client.ts").Parse(typeScriptText))
-)
+var templates = template.Must(template.ParseFS(texts, "*"))
 
 // client is what the templates of clients show.
 type client struct {
@@ -40,7 +34,7 @@ func (c client) TypesModule() string { return path.Base(c.TypeScriptTypes) }
 
 // writeClients writes the methods of both clients of an API.
 func (g generator) writeClients(a api, c *contents) error {
-	write := func(file, declared string, t *template.Template, as func(operation) any) error {
+	write := func(file, declared, text string, as func(operation) any) error {
 		module, err := g.module()
 		if err != nil {
 			return err
@@ -50,14 +44,14 @@ func (g generator) writeClients(a api, c *contents) error {
 			return err
 		}
 		var made bytes.Buffer
-		if err := t.Execute(&made, client{a, header, module, c.Info.Version, c.Servers[0].URL, operations}); err != nil {
+		if err := templates.ExecuteTemplate(&made, text, client{a, header, module, c.Info.Version, c.Servers[0].URL, operations}); err != nil {
 			return err
 		}
 		return g.write(file, made.Bytes())
 	}
 	return errors.Join(
-		write(a.GoDir+"/operations.gen.go", `(?m)^func \(c \*Client\) (\w+)\(`, goTemplate, func(o operation) any { return goOperation{o} }),
-		write(a.TypeScriptClient, `(?m)^  (?:async )?(\w+)\(`, typeScriptTemplate, func(o operation) any { return typeScriptOperation{o} }),
+		write(a.GoDir+"/operations.gen.go", `(?m)^func \(c \*Client\) (\w+)\(`, "client.go.tmpl", func(o operation) any { return goOperation{o} }),
+		write(a.TypeScriptClient, `(?m)^  (?:async )?(\w+)\(`, "client.ts.tmpl", func(o operation) any { return typeScriptOperation{o} }),
 	)
 }
 

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
 	yaml "github.com/oasdiff/yaml3"
 )
 
@@ -33,76 +35,56 @@ func parse(text []byte) (d document, err error) {
 		return d, err
 	}
 	d.tree = file.Content[0]
-	line, err := appendNode(nil, d.tree)
-	if err != nil {
-		return d, err
-	}
-	var made bytes.Buffer
-	err = json.Indent(&made, line, "", " ")
-	made.WriteByte('\n')
-	d.json = made.Bytes()
+	d.json, err = inJSON(d.tree, jsontext.WithIndent(" "))
 	return d, err
 }
 
-// appendNode appends a node as JSON; unlike a map it keeps the order.
-func appendNode(dst []byte, n *yaml.Node) (_ []byte, err error) {
-	switch n.Kind {
-	case yaml.AliasNode:
-		return appendNode(dst, n.Alias)
-	case yaml.ScalarNode:
-		return appendScalar(dst, n)
-	case yaml.SequenceNode:
-		dst = append(dst, '[')
-		for i, item := range n.Content {
-			if dst, err = appendNode(appendComma(dst, i), item); err != nil {
-				return nil, err
-			}
+// inJSON is a node as JSON, with a line feed behind it.
+func inJSON(n *yaml.Node, form ...jsontext.Options) ([]byte, error) {
+	var made bytes.Buffer
+	err := writeNode(jsontext.NewEncoder(&made, form...), n)
+	return made.Bytes(), err
+}
+
+// writeNode writes a node; unlike a map it keeps the order.
+func writeNode(to *jsontext.Encoder, n *yaml.Node) error {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return writeNode(to, n.Alias)
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!str":
+		return to.WriteToken(jsontext.String(n.Value))
+	case n.Kind == yaml.ScalarNode:
+		return to.WriteValue(jsontext.Value(n.Value))
+	case n.Kind == yaml.SequenceNode:
+		err := to.WriteToken(jsontext.BeginArray)
+		for _, item := range n.Content {
+			err = errors.Join(err, writeNode(to, item))
 		}
-		return append(dst, ']'), nil
+		return errors.Join(err, to.WriteToken(jsontext.EndArray))
 	}
-	dst = append(dst, '{')
-	for i, p := range pairsOf(n) {
-		key, _ := json.Marshal(p[0].Value)
-		dst = append(append(appendComma(dst, i), key...), ':')
-		if dst, err = appendNode(dst, p[1]); err != nil {
-			return nil, err
-		}
+	err := to.WriteToken(jsontext.BeginObject)
+	for _, p := range pairsOf(n) {
+		err = errors.Join(err, to.WriteToken(jsontext.String(p[0].Value)), writeNode(to, p[1]))
 	}
-	return append(dst, '}'), nil
+	return errors.Join(err, to.WriteToken(jsontext.EndObject))
 }
 
 // pairsOf are the keys and values of a mapping, those that are merged into it
-// among them. x-anchors is for YAML alone.
+// among them unless it has its own. x-anchors is for YAML alone.
 func pairsOf(n *yaml.Node) (pairs [][2]*yaml.Node) {
-	for i := 0; i < len(n.Content); i += 2 {
-		switch key, value := n.Content[i], n.Content[i+1]; key.Value {
+	own := slices.Collect(slices.Chunk(n.Content, 2))
+	for _, pair := range own {
+		switch key, value := pair[0], pair[1]; key.Value {
 		case "<<":
-			pairs = append(pairs, pairsOf(value.Alias)...)
+			for _, p := range pairsOf(value.Alias) {
+				if !slices.ContainsFunc(own, func(other []*yaml.Node) bool { return other[0].Value == p[0].Value }) {
+					pairs = append(pairs, p)
+				}
+			}
 		case "x-anchors":
 		default:
 			pairs = append(pairs, [2]*yaml.Node{key, value})
 		}
 	}
 	return pairs
-}
-
-func appendComma(dst []byte, i int) []byte {
-	if i > 0 {
-		return append(dst, ',')
-	}
-	return dst
-}
-
-func appendScalar(dst []byte, n *yaml.Node) ([]byte, error) {
-	var value any
-	if err := n.Decode(&value); err != nil {
-		return nil, err
-	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return nil, fmt.Errorf("line %d: %w", n.Line, err)
-	}
-	return append(dst, bytes.TrimSpace(text.Bytes())...), nil
 }

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	yaml "github.com/oasdiff/yaml3"
 )
 
@@ -32,21 +31,17 @@ func (g generator) writeEvents(c *contents) error {
 		types.Content = append(types.Content, name, mapping("description", at(post, "summary"), "meaning", at(post, "description"),
 			"example", at(event, "data"), "schema", closed(data)))
 		table += "| `" + name.Value + "` | " + at(post, "description").Value + " | " + fieldsOf(data) + " |\n"
-		example, err := appendNode(nil, event)
+		example, err := inJSON(event)
 		if err != nil {
 			return err
 		}
-		examples += fmt.Sprintf("\n```json %s\n%s\n```\n", name.Value, example)
+		examples += fmt.Sprintf("\n```json %s\n%s```\n", name.Value, example)
 	}
-	line, err := appendNode(nil, types)
+	made, err := inJSON(types, jsontext.WithIndent(" "))
+	if err == nil {
+		err = g.write(eventTypes, made)
+	}
 	if err != nil {
-		return err
-	}
-	var made bytes.Buffer
-	if err := json.Indent(&made, append(line, '\n'), "", " "); err != nil {
-		return err
-	}
-	if err := g.write(eventTypes, made.Bytes()); err != nil {
 		return err
 	}
 	return g.writeWithin(webhookDocs, table+examples)

@@ -59,8 +59,8 @@ const (
 	typeScript = "contrib/clients/typescript/src/"
 )
 
-// goTypes is the folder of an API's types in Go.
-func (a api) goTypes() string { return a.GoDir + "/api" }
+// goTypes is the file of an API's types in Go.
+func (a api) goTypes() string { return a.GoDir + "/api/types.gen.go" }
 
 // generator reads below one folder, and writes below another, which is the same but in
 // a test.

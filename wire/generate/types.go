@@ -2,59 +2,38 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-const (
-	oapiCodegen = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
-	typesFile   = "/types.gen.go"
-)
+const oapiCodegen = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
 
 // writeGoTypes writes the types of the Go clients, and the aliases of them in the
 // packages of the clients.
 func (g generator) writeGoTypes() error {
+	err := g.writeTypes(api.goTypes, forGo, func(path, schemas string) error {
+		return run("go", "run", oapiCodegen, "-config", "types.yaml", "-package", "api", "-o", path, schemas)
+	})
 	for _, a := range apis {
-		err := g.withSchemas(a, forGo, func(schemas string) error {
-			path, err := g.target(a.goTypes() + typesFile)
-			if err != nil {
-				return err
-			}
-			return run("go", "run", oapiCodegen, "-config", "types.yaml", "-package", "api", "-o", path, schemas)
-		})
 		if err == nil {
 			err = g.writeAliases(a)
 		}
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return err
 }
 
 // writeTypeScriptTypes writes the types of the TypeScript client.
 func (g generator) writeTypeScriptTypes() error {
-	for _, a := range apis {
-		err := g.withSchemas(a, func(any) {}, func(schemas string) error {
-			path, err := g.target(a.TypeScriptTypes)
-			if err != nil {
-				return err
-			}
-			return run(filepath.Join(g.from, typeScript, "../node_modules/.bin/openapi-typescript"), schemas, "--output", path,
-				"--root-types", "--root-types-no-schema-prefix", "--root-types-keep-casing")
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return g.writeTypes(func(a api) string { return a.TypeScriptTypes }, func(any) {}, func(path, schemas string) error {
+		return run(filepath.Join(g.from, typeScript, "../node_modules/.bin/openapi-typescript"), schemas, "--output", path,
+			"--root-types", "--root-types-no-schema-prefix", "--root-types-keep-casing")
+	})
 }
 
 func run(name string, args ...string) error {
@@ -66,13 +45,33 @@ func run(name string, args ...string) error {
 
 type object = map[string]any
 
-// withSchemas calls a function with a file that is a document of the API's schemas alone,
-// each after a change. The body of the webhook onMemberAdded is MemberAdded among them;
-// the error is not, for the clients have it by hand.
-func (g generator) withSchemas(a api, change func(schema any), do func(file string) error) error {
+// writeTypes has another generator make a file of each API from a document of the API's
+// schemas alone, each after a change.
+func (g generator) writeTypes(file func(api) string, change func(schema any), generate func(path, schemas string) error) error {
+	for _, a := range apis {
+		path, err := g.target(file(a))
+		if err != nil {
+			return err
+		}
+		schemas, err := g.writeSchemas(a, change)
+		if err == nil {
+			err = generate(path, schemas)
+		}
+		os.Remove(schemas)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeSchemas writes a document of an API's schemas to a temporary file. The body of the
+// webhook onMemberAdded is MemberAdded among them; the error is not, for the clients have
+// it by hand.
+func (g generator) writeSchemas(a api, change func(schema any)) (path string, err error) {
 	d, err := g.readDocument(a.document)
 	if err != nil {
-		return err
+		return "", err
 	}
 	var document struct {
 		OpenAPI, Info any
@@ -87,7 +86,7 @@ func (g generator) withSchemas(a api, change func(schema any), do func(file stri
 		}
 	}
 	if err := json.Unmarshal(d.json, &document); err != nil {
-		return err
+		return "", err
 	}
 	schemas := document.Components.Schemas
 	delete(schemas, "Error")
@@ -99,18 +98,14 @@ func (g generator) withSchemas(a api, change func(schema any), do func(file stri
 	}
 	reduced, err := json.Marshal(object{"openapi": document.OpenAPI, "info": document.Info, "paths": object{}, "components": object{"schemas": schemas}})
 	if err != nil {
-		return err
+		return "", err
 	}
-	folder, err := os.MkdirTemp("", "generate")
+	file, err := os.CreateTemp("", "schemas-*.json")
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer os.RemoveAll(folder)
-	file := filepath.Join(folder, "schemas.json")
-	if err := os.WriteFile(file, reduced, 0o600); err != nil {
-		return err
-	}
-	return do(file)
+	_, err = file.Write(reduced)
+	return file.Name(), errors.Join(err, file.Close())
 }
 
 // forGo leaves out what makes types in Go longer and says little in them: examples, a
@@ -148,13 +143,16 @@ func forGo(schema any) {
 	forGo(o["items"])
 }
 
+// declared finds the types and the constants that a file of types has.
+var declared = regexp.MustCompile(`(?m)^type (\w+) |^\t(\w+) +\w+ = `)
+
 // writeAliases writes the names of an API's types into the package of its client.
 func (g generator) writeAliases(a api) error {
-	path, err := g.target(a.goTypes() + typesFile)
+	path, err := g.target(a.goTypes())
 	if err != nil {
 		return err
 	}
-	types, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	made, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
@@ -162,27 +160,20 @@ func (g generator) writeAliases(a api) error {
 	if err != nil {
 		return err
 	}
-	names := map[token.Token]string{}
-	for _, decl := range types.Decls {
-		decl, ok := decl.(*ast.GenDecl)
-		if !ok {
-			continue
-		}
-		for _, spec := range decl.Specs {
-			switch spec := spec.(type) {
-			case *ast.TypeSpec:
-				names[token.TYPE] += fmt.Sprintf("%s = api.%[1]s\n", spec.Name)
-			case *ast.ValueSpec:
-				names[token.CONST] += fmt.Sprintf("%s = api.%[1]s\n", spec.Names[0])
-			}
+	var types, constants string
+	for _, m := range declared.FindAllStringSubmatch(string(made), -1) {
+		if m[1] != "" {
+			types += fmt.Sprintf("%s = api.%[1]s\n", m[1])
+		} else {
+			constants += fmt.Sprintf("%s = api.%[1]s\n", m[2])
 		}
 	}
-	text := header + "package " + a.GoPackage + "\n\nimport \"" + module + "/" + a.goTypes() + "\"\n"
-	text += "\n// The types of what is sent and answered.\ntype (\n" + names[token.TYPE] + ")\n"
-	if names[token.CONST] != "" {
-		text += "\n// Their values.\nconst (\n" + names[token.CONST] + ")\n"
+	text := header + "package " + a.GoPackage + "\n\nimport \"" + module + "/" + a.GoDir + "/api\"\n"
+	text += "\n// The types of what is sent and answered.\ntype (\n" + types + ")\n"
+	if constants != "" {
+		text += "\n// Their values.\nconst (\n" + constants + ")\n"
 	}
-	return g.write(a.GoDir+typesFile, []byte(text))
+	return g.write(a.GoDir+"/types.gen.go", []byte(text))
 }
 
 // module returns the path of this module, which users may have renamed.

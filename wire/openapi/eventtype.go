@@ -22,7 +22,7 @@ func With(d reference.Document, types []store.EventType) (reference.Document, er
 	if err != nil {
 		return d, err
 	}
-	var webhooks object
+	var webhooks reference.Object[json.RawMessage]
 	size := 0
 	for _, e := range types {
 		item, err := reference.Marshal(object{{Key: "post", Value: own.webhook(e)}})
@@ -36,7 +36,7 @@ func With(d reference.Document, types []store.EventType) (reference.Document, er
 		if size += lines.Len(); size > maxOwn {
 			break
 		}
-		webhooks = append(webhooks, member{Key: e.Name, Value: json.RawMessage(item)})
+		webhooks = append(webhooks, reference.Member[json.RawMessage]{Key: e.Name, Value: item})
 	}
 	return d.With(webhooks)
 }

@@ -3,6 +3,7 @@ package reference
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // Object is a JSON object that keeps its order.
@@ -36,21 +37,16 @@ func (o *Object[T]) UnmarshalJSON(text []byte) error {
 
 // MarshalJSON writes the object in its order.
 func (o Object[T]) MarshalJSON() ([]byte, error) {
-	text := []byte{'{'}
+	members := make([][]byte, len(o))
 	for i, m := range o {
-		if i > 0 {
-			text = append(text, ',')
+		key, _ := Marshal(m.Key) // a text
+		value, err := Marshal(m.Value)
+		if err != nil {
+			return nil, err
 		}
-		for _, part := range []any{m.Key, m.Value} {
-			inJSON, err := Marshal(part)
-			if err != nil {
-				return nil, err
-			}
-			text = append(append(text, inJSON...), ':')
-		}
-		text = text[:len(text)-1]
+		members[i] = slices.Concat(key, []byte{':'}, value)
 	}
-	return append(text, '}'), nil
+	return slices.Concat([]byte{'{'}, bytes.Join(members, []byte{','}), []byte{'}'}), nil
 }
 
 // Get returns a member's value; the zero value: there is none.

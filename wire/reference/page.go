@@ -61,8 +61,13 @@ func New(d Document, links Links) (Reference, error) {
 		Links: links, Address: anyAddress,
 		Title: s.Info.Title, Version: s.Info.Version, Summary: s.Info.Summary, Description: s.Info.Description,
 		Introduction: guide[0].Text, Guide: guide[1:], Key: s.key(),
-		Groups: s.groups(s.operations(anyAddress + s.Servers[0].URL)), Events: s.events(), EventsText: s.tagText("Webhooks"),
+		Groups: s.groups(s.operations(anyAddress + s.Servers[0].URL)), Events: s.events(),
 		EventHeaders: s.eventHeaders(), Headers: s.answerHeaders(), Errors: s.failures(),
+	}
+	for _, tag := range s.Tags {
+		if tag.Name == "Webhooks" {
+			p.EventsText = tag.Description
+		}
 	}
 	var page, text bytes.Buffer
 	if err := pageTemplate().Execute(&page, p); err != nil {
@@ -70,13 +75,4 @@ func New(d Document, links Links) (Reference, error) {
 	}
 	err := textTemplate().Execute(&text, p)
 	return Reference{page.Bytes(), text.Bytes()}, err
-}
-
-func (s *spec) tagText(name string) string {
-	for _, tag := range s.Tags {
-		if tag.Name == name {
-			return tag.Description
-		}
-	}
-	return ""
 }

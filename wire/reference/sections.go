@@ -97,8 +97,11 @@ func (s *spec) events() (list []shown) {
 		op := event.Value.Operations[0].Value
 		content := op.RequestBody.Content
 		one := shown{
-			ID: eventAnchor(event.Key), Name: event.Key, Summary: op.Summary, Text: op.Description,
+			ID: event.Key, Name: event.Key, Summary: op.Summary, Text: op.Description,
 			Body: s.fields(content[0].Value.Schema), Examples: examplesOf(content),
+		}
+		if !strings.Contains(event.Key, ".") { // it might be the anchor of something else
+			one.ID = "event-type-" + event.Key
 		}
 		for _, p := range s.schema(content[0].Value.Schema).Properties {
 			if source := s.schema(p.Value).Source; source != nil {
@@ -108,15 +111,6 @@ func (s *spec) events() (list []shown) {
 		list = append(list, one)
 	}
 	return list
-}
-
-// eventAnchor is the anchor of an event: its name, unless that might be the anchor of
-// something else.
-func eventAnchor(name string) string {
-	if strings.Contains(name, ".") {
-		return name
-	}
-	return "event-type-" + name
 }
 
 // eventHeaders returns the headers of all events.

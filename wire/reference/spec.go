@@ -2,6 +2,7 @@ package reference
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 )
 
@@ -120,15 +121,9 @@ func (s *spec) response(r response) response {
 
 // key is the name of the variable that a command takes its key from, such as
 // API_KEY of the security scheme apiKey.
-func (s *spec) key() string {
-	var b strings.Builder
+func (s *spec) key() (variable string) {
 	for name := range s.Security[0] {
-		for _, c := range name {
-			if 'A' <= c && c <= 'Z' {
-				b.WriteByte('_')
-			}
-			b.WriteString(strings.ToUpper(string(c)))
-		}
+		variable = strings.ToUpper(regexp.MustCompile(`[A-Z]`).ReplaceAllString(name, "_$0"))
 	}
-	return b.String()
+	return variable
 }

@@ -9,73 +9,33 @@ import (
 
 // With returns the document with more webhooks, behind its own. Each is a path item of
 // OpenAPI, under its name.
-func (d Document) With(webhooks Object[any]) (Document, error) {
+func (d Document) With(webhooks Object[json.RawMessage]) (Document, error) {
 	if len(webhooks) == 0 {
 		return d, nil
 	}
-	var added Object[json.RawMessage]
-	for _, w := range webhooks {
-		item, err := Marshal(w.Value)
-		if err != nil {
-			return d, err
-		}
-		added = append(added, Member[json.RawMessage]{w.Key, item})
-	}
-	inJSON, err := addToJSON(d.JSON, added)
-	if err != nil {
-		return d, err
-	}
-	inYAML, err := addToYAML(d.YAML, added)
-	return Document{d.Version, inJSON, inYAML}, err
+	inJSON, errJSON := insert(d.JSON, "\n \"webhooks\": {\n", ",\n  %q: ", "  ", " ", "\n }", webhooks)
+	inYAML, errYAML := insert(d.YAML, "\nwebhooks:\n", "\n  %q: ", "    ", "  ", "\ncomponents:\n", webhooks)
+	return Document{d.Version, inJSON, inYAML}, errors.Join(errJSON, errYAML)
 }
 
-func addToJSON(text []byte, webhooks Object[json.RawMessage]) ([]byte, error) {
-	var root Object[json.RawMessage]
-	if err := json.Unmarshal(text, &root); err != nil {
-		return nil, err
+// insert adds webhooks to the text of a document at the end of its own, each below its
+// name in quotes: or else YAML would take null and 1.5 for no text. What is added is JSON,
+// as YAML has it too.
+func insert(text []byte, own, name, prefix, indent, end string, webhooks Object[json.RawMessage]) ([]byte, error) {
+	_, rest, found := bytes.Cut(text, []byte(own))
+	_, after, ended := bytes.Cut(rest, []byte(end))
+	if !found || !ended {
+		return nil, fmt.Errorf("the document has no webhooks between %q and %q", own, end)
 	}
-	for i := range root {
-		if root[i].Key != "webhooks" {
-			continue
-		}
-		var all Object[json.RawMessage]
-		err := json.Unmarshal(root[i].Value, &all)
-		if err == nil {
-			root[i].Value, err = Marshal(append(all, webhooks...))
-		}
-		if err != nil {
+	var b bytes.Buffer
+	b.Write(text[:len(text)-len(end)-len(after)])
+	for _, w := range webhooks {
+		fmt.Fprintf(&b, name, w.Key)
+		if err := json.Indent(&b, escapeForYAML(w.Value), prefix, indent); err != nil {
 			return nil, err
 		}
 	}
-	line, err := Marshal(root)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = json.Indent(&b, line, "", " ")
-	b.WriteByte('\n')
-	return b.Bytes(), err
-}
-
-// addToYAML adds webhooks to the text, which has its own right before the components.
-// What is added is JSON, as YAML has it too.
-func addToYAML(text []byte, webhooks Object[json.RawMessage]) ([]byte, error) {
-	const components = "\ncomponents:\n"
-	before, after, ok := bytes.Cut(text, []byte(components))
-	if !ok || !bytes.Contains(before, []byte("\nwebhooks:\n")) {
-		return nil, errors.New("the document in YAML has no webhooks before its components")
-	}
-	var b bytes.Buffer
-	b.Write(before)
-	b.WriteByte('\n')
-	for _, w := range webhooks {
-		fmt.Fprintf(&b, "  %q: ", w.Key) // or else YAML would take null and 1.5 for no text
-		if err := json.Indent(&b, escapeForYAML(w.Value), "    ", "  "); err != nil {
-			return nil, err
-		}
-		b.WriteByte('\n')
-	}
-	b.WriteString(components[1:])
+	b.WriteString(end)
 	b.Write(after)
 	return b.Bytes(), nil
 }

@@ -10,7 +10,8 @@ package contract
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -22,21 +23,20 @@ import (
 type Contract struct {
 	Version string // of the API: info.version
 	base    string // the path of its server
-	root    map[string]any
+	root    node
 	compile Compile
 	mu      sync.Mutex // compiling is for one at a time
-	checks  map[string]Check
+	checks  map[uintptr]Check
 }
 
-// Compile makes a check of a JSON Schema that refers to nothing outside of itself. Its
-// formats are to be checked too.
+// Compile makes a check of a JSON Schema that refers to nothing. Its formats are to be
+// checked too.
 type Compile func(schema []byte) (Check, error)
 
 // Check says where JSON does not match a schema.
 type Check func(text []byte) error
 
-// ours has formats checked by the draft that does so. That ignores what is beside a
-// reference, where closeObjects leaves nothing.
+// ours has formats checked by the draft that does so.
 func ours(text []byte) (Check, error) {
 	compiled, err := schema.Compile([]byte(`{"$schema":"http://json-schema.org/draft-07/schema#",` + string(text[1:])))
 	if err != nil {
@@ -50,147 +50,99 @@ func Read(document []byte) (*Contract, error) { return ReadBy(ours, document) }
 
 // ReadBy is Read with another judge of schemas.
 func ReadBy(compile Compile, document []byte) (*Contract, error) {
-	c := &Contract{compile: compile, checks: map[string]Check{}}
-	if err := json.Unmarshal(document, &c.root); err != nil {
-		return nil, err
-	}
-	closeObjects(c.root)
+	c := &Contract{compile: compile, checks: map[uintptr]Check{}}
 	var head struct {
 		Info    struct{ Version string }
 		Servers []struct{ URL string }
 	}
-	if err := json.Unmarshal(document, &head); err != nil {
+	if err := errors.Join(json.Unmarshal(document, &c.root), json.Unmarshal(document, &head)); err != nil {
 		return nil, err
 	}
 	if head.Info.Version == "" || len(head.Servers) == 0 {
-		return nil, fmt.Errorf("the document has no info.version or no server")
+		return nil, errors.New("the document has no info.version or no server")
 	}
 	c.Version, c.base = head.Info.Version, head.Servers[0].URL
+	c.closed(map[string]any(c.root))
 	return c, nil
 }
 
-// closeObjects closes the schemas of objects, and has each reference stand alone. The
-// published document stays open, so that clients ignore new fields.
-func closeObjects(node any) {
-	switch node := node.(type) {
+// closed closes the schemas of objects in a part of the document, and returns it with what
+// its references refer to in their place. The published document stays open, so that
+// clients ignore new fields.
+func (c *Contract) closed(part any) any {
+	switch part := part.(type) {
 	case []any:
-		for _, item := range node {
-			closeObjects(item)
+		for i, item := range part {
+			part[i] = c.closed(item)
 		}
 	case map[string]any:
-		for key, value := range node {
+		if ref, ok := part["$ref"].(string); ok {
+			target := c.closed(map[string]any(c.root.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)))
+			if len(part) == 1 {
+				return target
+			}
+			delete(part, "$ref")
+			all, _ := part["allOf"].([]any)
+			part["allOf"] = append(all, target)
+		}
+		for key, value := range part {
 			if key != "example" && key != "examples" && key != "const" {
-				closeObjects(value)
+				part[key] = c.closed(value)
 			}
 		}
-		_, open := node["additionalProperties"]
-		if _, object := node["properties"].(map[string]any); object && !open {
-			node["additionalProperties"] = false
-		}
-		if ref, ok := node["$ref"]; ok && len(node) > 1 { // see ours
-			all, _ := node["allOf"].([]any)
-			node["allOf"] = append(all, map[string]any{"$ref": ref})
-			delete(node, "$ref")
+		_, open := part["additionalProperties"]
+		if _, object := part["properties"].(map[string]any); object && !open {
+			part["additionalProperties"] = false
 		}
 	}
+	return part
 }
 
-// node is a part of the document, and where it is.
-type node struct {
-	c       *Contract
-	pointer string
-	value   map[string]any
-}
+// node is a part of the document.
+type node map[string]any
 
-// At is a part of the document, by its keys; references are followed. It is nil where there
-// is nothing.
-func (c *Contract) At(keys ...string) map[string]any { return c.top().at(keys...).value }
+// At is a part of the document, by its keys. It is nil where there is nothing.
+func (c *Contract) At(keys ...string) map[string]any { return c.root.at(keys...) }
 
-func (c *Contract) top() node { return node{c, "", c.root} }
-
-// at goes down by keys, and follows references. Its value is nil where there is
-// nothing.
 func (n node) at(keys ...string) node {
 	for _, key := range keys {
-		n = n.child(key, n.value[key])
+		n, _ = n[key].(map[string]any)
 	}
 	return n
 }
 
-// pointerText writes a key as a part of a JSON pointer. It is made once: each answer of
-// each test asks it many times.
-var pointerText = strings.NewReplacer("~", "~0", "/", "~1")
-
-func (n node) child(key string, value any) node {
-	object, _ := value.(map[string]any)
-	if ref, ok := object["$ref"].(string); ok {
-		return n.c.top().at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
-	}
-	return node{n.c, n.pointer + "/" + pointerText.Replace(key), object}
-}
-
 func (n node) text(key string) string {
-	text, _ := n.value[key].(string)
+	text, _ := n[key].(string)
 	return text
 }
 
-func (n node) is(key string) bool {
-	is, _ := n.value[key].(bool)
-	return is
-}
-
-// fault is why JSON doesn't fit the schema that n is; empty when it does.
-func (n node) fault(text []byte) string {
-	check, err := n.c.check(n)
+// faults is why some JSON doesn't fit a schema.
+func (c *Contract) faults(schema node, what string, text []byte) []string {
+	check, err := c.check(schema)
 	if err == nil {
 		err = check(text)
 	}
 	if err == nil {
-		return ""
+		return nil
 	}
-	return err.Error()
+	return []string{what + ": " + err.Error()}
 }
 
-func (c *Contract) check(n node) (Check, error) {
+// check compiles a schema once, wherever it is referred to.
+func (c *Contract) check(schema node) (Check, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if check, ok := c.checks[n.pointer]; ok {
+	id := reflect.ValueOf(schema).Pointer()
+	if check, ok := c.checks[id]; ok {
 		return check, nil
 	}
-	whole, err := c.whole(n)
+	text, err := json.Marshal(node{"allOf": []any{schema}})
 	if err != nil {
 		return nil, err
 	}
-	check, err := c.compile(whole)
+	check, err := c.compile(text)
 	if err == nil {
-		c.checks[n.pointer] = check
+		c.checks[id] = check
 	}
 	return check, err
-}
-
-// whole is the text of a schema with all that it refers to, at the same places.
-func (c *Contract) whole(n node) ([]byte, error) {
-	schemas := map[string]any{}
-	c.collect(schemas, n.value)
-	return json.Marshal(map[string]any{"allOf": []any{n.value}, "components": map[string]any{"schemas": schemas}})
-}
-
-// collect adds the schemas to which a part of the document refers.
-func (c *Contract) collect(schemas map[string]any, part any) {
-	switch part := part.(type) {
-	case []any:
-		for _, item := range part {
-			c.collect(schemas, item)
-		}
-	case map[string]any:
-		for _, inner := range part {
-			c.collect(schemas, inner)
-		}
-		ref, _ := part["$ref"].(string)
-		name, ok := strings.CutPrefix(ref, "#/components/schemas/")
-		if _, known := schemas[name]; ok && !known {
-			schemas[name] = c.top().at("components", "schemas").value[name]
-			c.collect(schemas, schemas[name])
-		}
-	}
 }

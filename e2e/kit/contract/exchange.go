@@ -26,19 +26,18 @@ type Exchange struct {
 func (c *Contract) Faults(x Exchange) (faults []string) {
 	path, operation, params := c.operation(x.Method, x.URL.Path)
 	response := operation.at("responses", strconv.Itoa(x.Status))
-	if operation.value == nil {
+	if operation == nil {
 		response = c.anywhere(x.Status)
 	}
 	switch {
-	case response.value == nil && operation.value == nil:
+	case response == nil && operation == nil:
 		return x.name(fmt.Sprintf("status %d: the document has no such operation", x.Status))
-	case response.value == nil:
+	case response == nil:
 		return x.name(fmt.Sprintf("status %d is not documented", x.Status))
 	}
-	faults = append(response.headerFaults(x.Header), response.bodyFaults(x)...)
-	if operation.value != nil && x.Status < http.StatusBadRequest {
-		faults = append(faults, path.parameterFaults(x, params)...)
-		faults = append(faults, operation.requestFaults(x, params)...)
+	faults = append(c.headerFaults(response, x.Header), c.bodyFaults(response, x)...)
+	if operation != nil && x.Status < http.StatusBadRequest {
+		faults = slices.Concat(faults, c.parameterFaults(path, x, params), c.requestFaults(operation, x, params))
 	}
 	return x.name(faults...)
 }
@@ -59,15 +58,15 @@ func (c *Contract) operation(method, path string) (item, operation node, params 
 	}
 	rest, ok := strings.CutPrefix(path, c.base)
 	if !ok {
-		return node{}, node{}, nil
+		return nil, nil, nil
 	}
-	paths := c.top().at("paths")
-	for _, template := range slices.Sorted(maps.Keys(paths.value)) {
+	paths := c.root.at("paths")
+	for _, template := range slices.Sorted(maps.Keys(paths)) {
 		if params := match(template, rest); params != nil {
 			return paths.at(template), paths.at(template, strings.ToLower(method)), params
 		}
 	}
-	return node{}, node{}, nil
+	return nil, nil, nil
 }
 
 func match(template, path string) map[string]string {
@@ -97,29 +96,29 @@ var outside = []int{
 // may come outside of operations.
 func (c *Contract) anywhere(status int) node {
 	if !slices.Contains(outside, status) {
-		return node{}
+		return nil
 	}
-	paths := c.top().at("paths")
-	for path := range paths.value {
-		for method := range paths.at(path).value {
-			if r := paths.at(path, method, "responses", strconv.Itoa(status)); r.value != nil {
+	paths := c.root.at("paths")
+	for path := range paths {
+		for method := range paths.at(path) {
+			if r := paths.at(path, method, "responses", strconv.Itoa(status)); r != nil {
 				return r
 			}
 		}
 	}
-	return node{}
+	return nil
 }
 
 // transport are the headers of HTTP itself, and that of each answer of a server for
 // tests.
 var transport = []string{"Content-Type", "Content-Length", "Connection", "Date", "Transfer-Encoding", "Teamdata-Test-Clock"}
 
-func (response node) headerFaults(have http.Header) (faults []string) {
+func (c *Contract) headerFaults(response node, have http.Header) (faults []string) {
 	documented := response.at("headers")
-	for name := range documented.value {
-		faults = append(faults, documented.at(name).valueFaults("header "+name, valuesOf(have, name))...)
+	for name := range documented {
+		faults = append(faults, c.valueFaults(documented.at(name), "header "+name, valuesOf(have, name))...)
 	}
-	known := slices.AppendSeq(slices.Clone(transport), maps.Keys(documented.value))
+	known := slices.AppendSeq(slices.Clone(transport), maps.Keys(documented))
 	for name := range have {
 		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
 			faults = append(faults, "the header "+name+" is not documented")
@@ -128,29 +127,27 @@ func (response node) headerFaults(have http.Header) (faults []string) {
 	return faults
 }
 
-func (response node) bodyFaults(x Exchange) (faults []string) {
-	content := response.at("content")
-	kind := x.Header.Get("Content-Type")
-	if content.value == nil {
-		if len(x.Body) > 0 {
-			faults = append(faults, "a body is not documented")
-		}
-		return faults
-	}
+func (c *Contract) bodyFaults(response node, x Exchange) (faults []string) {
+	content, kind := response.at("content"), x.Header.Get("Content-Type")
 	body := content.at(kind)
 	switch {
-	case body.value == nil:
-		return append(faults, fmt.Sprintf("the content type %q is not documented", kind))
+	case content == nil && len(x.Body) > 0:
+		return []string{"a body is not documented"}
+	case content == nil:
+		return nil
+	case body == nil:
+		return []string{fmt.Sprintf("the content type %q is not documented", kind)}
 	case kind != "application/json":
-		return faults
+		return nil
 	}
-	var value any
-	if err := json.Unmarshal(x.Body, &value); err != nil {
-		return append(faults, "the body is not JSON")
+	var value node
+	if !json.Valid(x.Body) {
+		return []string{"the body is not JSON"}
 	}
-	faults = appendFault(faults, "the body", body.at("schema").fault(x.Body))
-	if x.Status >= http.StatusBadRequest && !slices.Contains(body.codes(), codeOf(value)) {
-		faults = append(faults, fmt.Sprintf("the code %q is not in the examples of the answer", codeOf(value)))
+	json.Unmarshal(x.Body, &value) // what is no object has no code
+	faults = c.faults(body.at("schema"), "the body", x.Body)
+	if code := codeOf(value); x.Status >= http.StatusBadRequest && !slices.Contains(body.codes(), code) {
+		faults = append(faults, fmt.Sprintf("the code %q is not in the examples of the answer", code))
 	}
 	return faults
 }
@@ -158,15 +155,10 @@ func (response node) bodyFaults(x Exchange) (faults []string) {
 // codes are the error codes that the examples of a body have.
 func (body node) codes() (codes []string) {
 	examples := body.at("examples")
-	for name := range examples.value {
-		codes = append(codes, codeOf(examples.at(name).value["value"]))
+	for name := range examples {
+		codes = append(codes, codeOf(examples.at(name, "value")))
 	}
 	return codes
 }
 
-func codeOf(body any) string {
-	whole, _ := body.(map[string]any)
-	inner, _ := whole["error"].(map[string]any)
-	code, _ := inner["code"].(string)
-	return code
-}
+func codeOf(body node) string { return body.at("error").text("code") }

@@ -6,63 +6,62 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
 // requestFaults are why a request should not have been answered as it was.
-func (operation node) requestFaults(x Exchange, path map[string]string) (faults []string) {
-	faults = operation.parameterFaults(x, path)
-	if operation.secured() && !strings.HasPrefix(strings.ToLower(x.RequestHeader.Get("Authorization")), "bearer ") {
+func (c *Contract) requestFaults(operation node, x Exchange, path map[string]string) (faults []string) {
+	faults = c.parameterFaults(operation, x, path)
+	if c.secured(operation) && !strings.HasPrefix(strings.ToLower(x.RequestHeader.Get("Authorization")), "bearer ") {
 		faults = append(faults, "it was answered without a key")
 	}
-	return append(faults, operation.requestBodyFaults(x)...)
+	return append(faults, c.requestBodyFaults(operation, x.RequestBody)...)
 }
 
 // parameterFaults are why the parameters of a path or of an operation should not
 // have passed.
-func (n node) parameterFaults(x Exchange, path map[string]string) (faults []string) {
+func (c *Contract) parameterFaults(n node, x Exchange, path map[string]string) (faults []string) {
 	query, _ := url.ParseQuery(x.URL.RawQuery) // what is broken in it doesn't count
 	for _, p := range n.parameters() {
 		name := p.text("name")
 		values := map[string][]string{"query": query[name], "header": valuesOf(x.RequestHeader, name), "path": {path[name]}}
-		faults = append(faults, p.valueFaults(p.text("in")+" parameter "+name, values[p.text("in")])...)
+		faults = append(faults, c.valueFaults(p, p.text("in")+" parameter "+name, values[p.text("in")])...)
 	}
 	return faults
 }
 
-// parameters are those of a path or of an operation; each may be a reference.
+// parameters are those of a path or of an operation.
 func (n node) parameters() (params []node) {
-	list, _ := n.value["parameters"].([]any)
-	for i, value := range list {
-		params = append(params, n.at("parameters").child(strconv.Itoa(i), value))
+	list, _ := n["parameters"].([]any)
+	for _, p := range list {
+		params = append(params, p.(map[string]any))
 	}
 	return params
 }
 
 // valueFaults are why a parameter or a header should not have these values.
-func (p node) valueFaults(what string, values []string) []string {
+func (c *Contract) valueFaults(p node, what string, values []string) []string {
 	schema := p.at("schema")
 	if schema.text("type") == "array" && len(values) > 0 {
 		values = []string{strings.Join(values, ",")}
 	}
 	switch {
-	case len(values) == 0 && p.is("required"):
+	case len(values) == 0 && p["required"] == true:
 		return []string{"the " + what + " is missing"}
 	case len(values) > 1:
 		return []string{"the " + what + " is there more than once"}
 	case len(values) == 1:
-		return appendFault(nil, "the "+what, schema.textFault(values[0]))
+		return c.faults(schema, "the "+what, schema.inJSON(values[0]))
 	}
 	return nil
 }
 
 // secured reports whether the operation needs a key: its own word on it comes
 // before the document's. One of several ways may be to need none.
-func (operation node) secured() bool {
-	ways, own := operation.value["security"].([]any)
+func (c *Contract) secured(operation node) bool {
+	ways, own := operation["security"].([]any)
 	if !own {
-		ways, _ = operation.c.root["security"].([]any)
+		ways, _ = c.root["security"].([]any)
 	}
 	for _, way := range ways {
 		if needs, _ := way.(map[string]any); len(needs) == 0 {
@@ -72,50 +71,35 @@ func (operation node) secured() bool {
 	return len(ways) > 0
 }
 
-func (operation node) requestBodyFaults(x Exchange) []string {
+func (c *Contract) requestBodyFaults(operation node, text []byte) []string {
 	body := operation.at("requestBody")
 	switch {
-	case body.value == nil:
-		return nil
-	case len(x.RequestBody) == 0 && body.is("required"):
+	case len(text) == 0 && body["required"] == true:
 		return []string{"the request has no body"}
-	case len(x.RequestBody) == 0:
+	case len(text) == 0 || body == nil:
 		return nil
-	}
-	if !json.Valid(x.RequestBody) {
+	case !json.Valid(text):
 		return []string{"the request's body is not JSON"}
 	}
-	return appendFault(nil, "the request's body", body.at("content", "application/json", "schema").fault(x.RequestBody))
+	return c.faults(body.at("content", "application/json", "schema"), "the request's body", text)
 }
 
-var digits = regexp.MustCompile(`^0*(\d+)$`)
+var (
+	digits = regexp.MustCompile(`^0*(\d+)$`)
+	commas = regexp.MustCompile(`\s*,\s*`)
+)
 
-// textFault is why a text is no value of the schema.
-func (schema node) textFault(text string) string {
+// inJSON is the value of a schema that a text in a URL or a header is.
+func (schema node) inJSON(text string) []byte {
+	var value any = text
 	switch m := digits.FindStringSubmatch(text); {
 	case m != nil && schema.text("type") == "integer":
-		return schema.fault([]byte(m[1]))
+		return []byte(m[1])
 	case schema.text("type") == "array":
-		list := strings.Split(text, ",")
-		for i := range list {
-			list[i] = strings.TrimSpace(list[i])
-		}
-		return schema.fault(inJSON(list))
+		value = commas.Split(strings.TrimSpace(text), -1)
 	}
-	return schema.fault(inJSON(text))
-}
-
-// inJSON writes texts, which can't fail.
-func inJSON(value any) []byte {
-	text, _ := json.Marshal(value)
-	return text
-}
-
-func appendFault(faults []string, what, fault string) []string {
-	if fault == "" {
-		return faults
-	}
-	return append(faults, what+": "+fault)
+	inJSON, _ := json.Marshal(value) // texts can't fail
+	return inJSON
 }
 
 // valuesOf are the values of a header, in whatever case its name was written.
@@ -131,19 +115,16 @@ func valuesOf(h http.Header, name string) (values []string) {
 // WebhookFaults are where a request that a receiver got is not as the document's
 // webhooks say.
 func (c *Contract) WebhookFaults(header http.Header, body []byte) (faults []string) {
-	var value any
-	if err := json.Unmarshal(body, &value); err != nil {
+	if !json.Valid(body) {
 		return []string{"the body of a webhook is not JSON"}
 	}
-	envelope, _ := value.(map[string]any)
-	kind, _ := envelope["type"].(string)
-	event := c.top().at("webhooks", kind, "post")
-	if event.value == nil {
+	var envelope node
+	json.Unmarshal(body, &envelope) // what is no object has no type
+	kind := envelope.text("type")
+	event := c.root.at("webhooks", kind, "post")
+	if event == nil {
 		return []string{fmt.Sprintf("the document has no event %q", kind)}
 	}
-	for _, p := range event.parameters() {
-		name := p.text("name")
-		faults = append(faults, p.valueFaults("header parameter "+name, valuesOf(header, name))...)
-	}
-	return append(faults, event.requestBodyFaults(Exchange{RequestBody: body})...)
+	faults = c.parameterFaults(event, Exchange{URL: &url.URL{}, RequestHeader: header}, nil)
+	return append(faults, c.requestBodyFaults(event, body)...)
 }

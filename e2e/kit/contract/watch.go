@@ -21,12 +21,16 @@ func Watch(t testing.TB, h http.Handler, faults func(Exchange) []string) http.Ha
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen := watched{ResponseWriter: w}
 		asked := Exchange{Method: r.Method, URL: r.URL, RequestHeader: r.Header.Clone()}
-		body, request := &copied{ReadCloser: r.Body}, *r // net/http uses the request's own body later
+		var body bytes.Buffer
+		request := *r // net/http uses the request's own body later
 		if r.Body != nil && r.Body != http.NoBody {
-			request.Body = body
+			request.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.TeeReader(r.Body, &body), r.Body}
 		}
 		h.ServeHTTP(&seen, &request)
-		asked.RequestBody, asked.Status, asked.Header, asked.Body = body.read.Bytes(), seen.status, seen.header, seen.body.Bytes()
+		asked.RequestBody, asked.Status, asked.Header, asked.Body = body.Bytes(), seen.status, seen.header, seen.body.Bytes()
 		complaints := faults(asked)
 		mu.Lock()
 		defer mu.Unlock()
@@ -63,15 +67,3 @@ func (w *watched) Write(b []byte) (int, error) {
 
 // Unwrap is for http.ResponseController.
 func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// copied keeps what is read of a body.
-type copied struct {
-	io.ReadCloser
-	read bytes.Buffer
-}
-
-func (c *copied) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	c.read.Write(p[:n])
-	return n, err
-}

@@ -36,7 +36,7 @@ type Postbox struct {
 
 	config Config
 	server *smtp.Server
-	served chan struct{}
+	served sync.WaitGroup
 
 	mu      sync.Mutex
 	putOff  map[string]bool // recipients
@@ -53,24 +53,21 @@ func Open(c Config) (*Postbox, error) {
 	}
 	b := &Postbox{
 		URL: "smtp://" + l.Addr().String(), config: c,
-		served: make(chan struct{}), putOff: map[string]bool{}, arrived: make(chan struct{}),
+		putOff: map[string]bool{}, arrived: make(chan struct{}),
 	}
 	if c.TLS != nil {
 		b.URL = "smtp://" + user + ":" + password + "@" + l.Addr().String()
 	}
 	b.server = smtp.NewServer(b)
 	b.server.TLSConfig = c.TLS
-	go func() {
-		defer close(b.served)
-		b.server.Serve(l)
-	}()
+	b.served.Go(func() { b.server.Serve(l) })
 	return b, nil
 }
 
 // Close ends the server and its connections.
 func (b *Postbox) Close() error {
 	err := b.server.Close()
-	<-b.served
+	b.served.Wait()
 	return err
 }
 

@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -27,12 +28,9 @@ func apart() (attributes *syscall.SysProcAttr, why string) {
 	if err != nil {
 		return nil, "PostgreSQL refuses to run as root, and there is no user postgres"
 	}
-	uid, err := strconv.ParseUint(u.Uid, 10, 32)
-	if err != nil {
-		return nil, err.Error()
-	}
-	gid, err := strconv.ParseUint(u.Gid, 10, 32)
-	if err != nil {
+	uid, errUID := strconv.ParseUint(u.Uid, 10, 32)
+	gid, errGID := strconv.ParseUint(u.Gid, 10, 32)
+	if err := errors.Join(errUID, errGID); err != nil {
 		return nil, err.Error()
 	}
 	attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
@@ -99,23 +97,4 @@ func own(t testing.TB, path string) {
 	if c := attributes.Credential; c != nil {
 		kit.Must(t, os.Chown(path, int(c.Uid), int(c.Gid)))
 	}
-}
-
-// ownedByServers reports whether a file is there that the user of PostgreSQL's processes
-// made: in a folder for everybody's temporary files anybody may have put one of that name.
-func ownedByServers(t testing.TB, path string) bool {
-	t.Helper()
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	attributes, why := apart()
-	if why != "" {
-		t.Fatal(why)
-	}
-	user := os.Geteuid()
-	if c := attributes.Credential; c != nil {
-		user = int(c.Uid)
-	}
-	return int(info.Sys().(*syscall.Stat_t).Uid) == user
 }

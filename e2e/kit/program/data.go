@@ -1,7 +1,6 @@
 package program
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -37,23 +36,17 @@ func InDatabase(t *testing.T, database string) *Data {
 
 func (d *Data) IsFile() bool { return len(d.Beside) == 0 }
 
-// engines are what the data of a server can be in.
-var engines = map[string]func(*testing.T) *Data{
-	"file": func(t *testing.T) *Data {
-		return &Data{T: t, At: filepath.Join(t.TempDir(), "teamdata.db")}
-	},
-	"database": func(t *testing.T) *Data { return InDatabase(t, postgres.New(t)) },
-}
-
 // OnEngines runs a test on data in a file, and on data in a database.
 func OnEngines(t *testing.T, test func(*testing.T, *Data)) {
 	t.Parallel()
-	for name, in := range engines {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, in(t))
-		})
-	}
+	t.Run("file", func(t *testing.T) {
+		t.Parallel()
+		test(t, &Data{T: t, At: filepath.Join(t.TempDir(), "teamdata.db")})
+	})
+	t.Run("database", func(t *testing.T) {
+		t.Parallel()
+		test(t, InDatabase(t, postgres.New(t)))
+	})
 }
 
 // Serve starts a server on the data.
@@ -65,9 +58,20 @@ func (d *Data) Serve(flags ...string) *Process {
 // ServeNew starts one on data that is new. A file has many free pages, in runs of some.
 func (d *Data) ServeNew(flags ...string) *Process {
 	d.Helper()
-	if d.IsFile() {
-		return serveAfterDeletions(d.T, d.At, flags...)
+	if !d.IsFile() {
+		return d.Serve(flags...)
 	}
+	s, err := boltstore.Open(d.At, boltstore.Options{NoSync: true})
+	kit.Must(d, err)
+	for _, size := range []int{3 * os.Getpagesize(), 0} {
+		kit.Must(d, s.Update(d.Context(), store.All, func(tx store.Tx) (err error) {
+			for i := range 1000 {
+				err = errors.Join(err, tx.PutCertificate(fmt.Sprint("ballast ", i), make([]byte, size)))
+			}
+			return err
+		}))
+	}
+	kit.Must(d, s.Close())
 	return d.Serve(flags...)
 }
 
@@ -117,47 +121,22 @@ func (d *Data) IsSound() {
 	}
 }
 
-// Deliveries counts what is stored, by a way of its own.
-func (d *Data) Deliveries() int {
+// Deliveries counts what is stored, by a way of its own: in a file whose layout is
+// docs/format.md, or by SQL.
+func (d *Data) Deliveries() (n int) {
 	d.Helper()
-	if d.IsFile() {
-		return countDeliveries(d.T, d.At)
+	if !d.IsFile() {
+		n, err := strconv.Atoi(postgres.Exec(d, d.At, "SELECT count(*) FROM deliveries")[0][0])
+		kit.Must(d, err)
+		return n
 	}
-	n, err := strconv.Atoi(postgres.Exec(d, d.At, "SELECT count(*) FROM deliveries")[0][0])
+	db, err := bbolt.Open(d.At, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Second})
 	kit.Must(d, err)
-	return n
-}
-
-// serveAfterDeletions serves a new data file in which there are many free pages, in runs
-// of some.
-func serveAfterDeletions(t *testing.T, data string, flags ...string) *Process {
-	t.Helper()
-	s, err := boltstore.Open(data, boltstore.Options{NoSync: true})
-	for _, size := range []int{3 * os.Getpagesize(), 0} {
-		err = errors.Join(err, s.Update(context.Background(), store.All, func(tx store.Tx) (err error) {
-			for i := range 1000 {
-				err = errors.Join(err, tx.PutCertificate(fmt.Sprint("ballast ", i), make([]byte, size)))
-			}
-			return err
-		}))
-	}
-	if err = errors.Join(err, s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return Serve(t, data, flags...)
-}
-
-// countDeliveries looks into the file itself, whose layout is docs/format.md.
-func countDeliveries(t *testing.T, data string) (n int) {
-	t.Helper()
-	db, err := bbolt.Open(data, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Second})
-	kit.Must(t, err)
 	defer db.Close()
-	err = db.View(func(tx *bbolt.Tx) error {
+	kit.Must(d, db.View(func(tx *bbolt.Tx) error {
 		n = tx.Bucket([]byte("deliveries")).Stats().KeyN
 		return nil
-	})
-	kit.Must(t, err)
+	}))
 	return n
 }
 

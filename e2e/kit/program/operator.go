@@ -13,7 +13,7 @@ import (
 // Operator is a client of the admin API on the socket of a running server.
 type Operator struct {
 	testing.TB
-	client *http.Client
+	Client *http.Client
 }
 
 func NewOperator(t testing.TB, data string) Operator {
@@ -35,6 +35,6 @@ func (o Operator) Do(method, path, body string, headers ...string) (status int, 
 	for i := 0; i+1 < len(headers); i += 2 {
 		q.Header.Set(headers[i], headers[i+1])
 	}
-	a, err := kit.TryFetch(o.client, q)
+	a, err := kit.TryFetch(o.Client, q)
 	return a.Status, a.Body, err
 }

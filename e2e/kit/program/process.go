@@ -2,9 +2,10 @@ package program
 
 import (
 	"net/http"
-	"teamdata/e2e/kit"
 	"testing"
 	"time"
+
+	"teamdata/e2e/kit"
 )
 
 // Connect makes a client of a server that others started.
@@ -17,14 +18,20 @@ func Connect(t testing.TB, url, caFile string) *Process {
 // Ended waits until a program has ended by itself, and returns its status.
 func (p *Process) Ended() int {
 	p.T.Helper()
-	end := make(chan error, 1)
-	go func() { end <- p.Cmd.Wait() }()
-	select {
-	case <-end:
-		return p.Cmd.ProcessState.ExitCode()
-	case <-time.After(20 * time.Second):
+	if !p.endsWithin(20 * time.Second) {
 		p.T.Fatalf("it goes on; it said:\n%s", p.Out)
-		return 0
+	}
+	return p.Cmd.ProcessState.ExitCode()
+}
+
+func (p *Process) endsWithin(limit time.Duration) bool {
+	ended := make(chan error, 1)
+	go func() { ended <- p.Cmd.Wait() }()
+	select {
+	case <-ended:
+		return true
+	case <-time.After(limit):
+		return false
 	}
 }
 

@@ -99,30 +99,19 @@ func (p *Process) Transport() *http.Transport {
 	return t
 }
 
-// Await polls for something that another process does, less often the longer it takes:
-// polls cost the time of processors that other tests want.
+// Await polls for something that another process does.
 func (p *Process) Await(what string, done func() bool) {
 	p.T.Helper()
-	deadline := time.After(30 * time.Second)
-	for pause := 2 * time.Millisecond; !done(); pause = min(pause*11/10, 20*time.Millisecond) {
-		select {
-		case <-time.After(pause):
-		case <-deadline:
-			p.traces()
-			p.T.Fatalf("%s did not come; the program said:\n%s", what, p.Out)
-		}
+	if !kit.Until(30*time.Second, done) {
+		p.traces()
+		p.T.Fatalf("%s did not come; the program said:\n%s", what, p.Out)
 	}
 }
 
 // traces ends a process, which then says what each goroutine was doing.
 func (p *Process) traces() {
 	p.Cmd.Process.Signal(syscall.SIGQUIT)
-	ended := make(chan struct{})
-	go func() { p.Cmd.Wait(); close(ended) }()
-	select {
-	case <-ended:
-	case <-time.After(5 * time.Second): // it was paused
-	}
+	p.endsWithin(5 * time.Second) // unless it was paused
 }
 
 // Kill is kill -9, to this process alone.

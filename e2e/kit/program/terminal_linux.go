@@ -6,12 +6,13 @@ import (
 	"os"
 	"syscall"
 	"testing"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"teamdata/e2e/kit"
 )
 
-// openTerminal opens a terminal; what is written to it comes out in out.
+// OpenTerminal opens a terminal; what is written to it comes out in out.
 func OpenTerminal(t testing.TB, out io.Writer) *os.File {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -19,19 +20,12 @@ func OpenTerminal(t testing.TB, out io.Writer) *os.File {
 		kit.MustSkip(t, "there are no terminals: "+err.Error())
 	}
 	t.Cleanup(func() { screen.Close() })
-	var locked, number int32
-	control(t, screen, syscall.TIOCSPTLCK, &locked)
-	control(t, screen, syscall.TIOCGPTN, &number)
+	kit.Must(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0)) // it begins locked
+	number, err := unix.IoctlGetUint32(int(screen.Fd()), unix.TIOCGPTN)
+	kit.Must(t, err)
 	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	kit.Must(t, err)
 	t.Cleanup(func() { terminal.Close() })
 	go io.Copy(out, screen)
 	return terminal
-}
-
-func control(t testing.TB, f *os.File, request uintptr, value *int32) {
-	t.Helper()
-	if _, _, err := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), request, uintptr(unsafe.Pointer(value))); err != 0 {
-		t.Fatal(err)
-	}
 }

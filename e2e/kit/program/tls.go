@@ -1,32 +1,18 @@
 package program
 
 import (
-	"context"
-	"crypto/tls"
 	"crypto/x509"
-	"net"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
+
+	"teamdata/e2e/kit"
 )
 
 // ByName is a client of the process that knows it as its domain.
 func (p *Process) ByName(roots *x509.CertPool) *http.Client {
-	at, err := url.Parse(p.URL)
-	if err != nil {
-		p.T.Fatal(err)
-	}
-	transport := &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "tcp", at.Host)
-		},
-		TLSClientConfig:   &tls.Config{RootCAs: roots},
-		DisableKeepAlives: true,
-	}
-	return &http.Client{Transport: transport, Timeout: 30 * time.Second}
+	return kit.ClientAt(strings.TrimPrefix(p.URL, "https://"), roots)
 }
 
 // Shown is the certificate that the process shows.

@@ -1,20 +1,16 @@
 package program
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"teamdata/admin/socket"
 	"teamdata/e2e/kit"
 	"teamdata/server"
 )
@@ -33,16 +29,6 @@ func (p *Process) Health(path string) (status int, body string) {
 	p.T.Helper()
 	a := kit.Get(p.T, p.Client, p.URL+path)
 	return a.Status, a.Body
-}
-
-// SocketClient asks over the admin socket of a data file.
-func SocketClient(data string) *http.Client {
-	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
-		DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return socket.Dial(ctx, socket.Path("", data))
-		},
-	}}
 }
 
 // MetricsURL is where the log says that the metrics are.

@@ -3,7 +3,6 @@
 package site
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,15 +77,7 @@ func (s *Site) Serve(config *tls.Config) {
 
 // Get requests the page over a new connection, and returns the server's certificate.
 func (s *Site) Get(name string, roots *x509.CertPool) (*x509.Certificate, error) {
-	transport := &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "tcp", s.l.Addr().String())
-		},
-		TLSClientConfig:   &tls.Config{RootCAs: roots},
-		DisableKeepAlives: true,
-	}
-	client := &http.Client{Transport: transport, Timeout: Patience}
-	r, err := client.Get("https://" + name + "/")
+	r, err := kit.ClientAt(s.Address(), roots).Get("https://" + name + "/")
 	if err != nil {
 		return nil, err
 	}
@@ -107,29 +99,24 @@ func (s *Site) MustGet(name string, roots *x509.CertPool) *x509.Certificate {
 // Load makes requests from several goroutines until stop, which returns how many
 // there were. None may fail.
 func (s *Site) Load(name string, roots *x509.CertPool) (stop func() int) {
-	done := make(chan struct{})
-	counts := make(chan int, 2)
-	for range cap(counts) {
-		go func() {
-			n := 0
-			defer func() { counts <- n }()
-			for ; ; n++ {
-				select {
-				case <-done:
-					return
-				default:
-				}
+	var stopped atomic.Bool
+	var count atomic.Int64
+	var group sync.WaitGroup
+	for range 2 {
+		group.Go(func() {
+			for ; !stopped.Load(); count.Add(1) {
 				if _, err := s.Get(name, roots); err != nil {
-					s.Errorf("request %d: %v", n, err)
+					s.Errorf("after %d requests: %v", count.Load(), err)
 					return
 				}
 			}
-		}()
+		})
 	}
-	stop = sync.OnceValue(func() int {
-		close(done)
-		return <-counts + <-counts
-	})
+	stop = func() int {
+		stopped.Store(true)
+		group.Wait()
+		return int(count.Load())
+	}
 	s.Cleanup(func() { stop() })
 	return stop
 }
@@ -137,13 +124,7 @@ func (s *Site) Load(name string, roots *x509.CertPool) (stop func() int) {
 // Await returns when the log holds some words n times.
 func (s *Site) Await(words string, n int) {
 	s.Helper()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for late := time.After(Patience); strings.Count(s.Log.String(), words) < n; {
-		select {
-		case <-look.C:
-		case <-late:
-			s.Fatalf("%q did not come %d times; the log says:\n%s", words, n, s.Log)
-		}
+	if !kit.Until(Patience, func() bool { return strings.Count(s.Log.String(), words) >= n }) {
+		s.Fatalf("%q did not come %d times; the log says:\n%s", words, n, s.Log)
 	}
 }
