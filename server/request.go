@@ -185,7 +185,8 @@ func rememberConn(ctx context.Context, c net.Conn) context.Context {
 	if !ok {
 		return ctx
 	}
-	return context.WithValue(ctx, connectionKey{}, &connection{h.isHandled(), cork.FromRequestConn(c), settle(c)})
+	corked, _ := cork.Beneath[*cork.Conn](c)
+	return context.WithValue(ctx, connectionKey{}, &connection{h.isHandled(), corked, settle(c)})
 }
 
 // connectionOf returns the connection of a request; nil on HTTP/2, where answers
