@@ -24,7 +24,7 @@ func (r *request) checkKey() error {
 	if err := checkUsable(r.access, r.now); err != nil {
 		return err
 	}
-	if c := streamsOf(r.HTTP); c != nil {
+	if c := connectionOf(r.HTTP); c != nil {
 		c.known.Store(true)
 	}
 	r.s.keyUse.use(usedKey{r.access.Key.OrgID, id}, &known.used, r.now)

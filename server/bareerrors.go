@@ -24,7 +24,10 @@ type http1Conn struct {
 }
 
 // handling is an http1Conn, with or without TLS.
-type handling interface{ isHandled() *atomic.Bool }
+type handling interface {
+	net.Conn
+	isHandled() *atomic.Bool
+}
 
 func (c *http1Conn) isHandled() *atomic.Bool { return &c.handled }
 
