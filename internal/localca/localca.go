@@ -4,7 +4,7 @@
 // It reads no clock, and stores nothing but what [Loopback] says. The caller stores the PEM text of the authority
 // and of its leaf, and gives [CA.CertificatePEM] to clients.
 //
-// It imports nothing of ours. When certificates are renewed while they are served is a
+// It imports only internal/canonical. When certificates are renewed while they are served is a
 // matter of server/certificates; how they are made, and for how long, belongs here.
 package localca
 

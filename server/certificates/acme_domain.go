@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/crypto/acme/autocert"
 
+	"teamdata/internal/canonical"
 	"teamdata/internal/hint"
 	"teamdata/store"
 )
@@ -58,13 +59,8 @@ func CheckDomain(name string) error {
 
 // isDomain takes names of two labels or more, of which the last begins with a letter.
 func isDomain(name string) bool {
-	labels := strings.Split(name, ".")
-	for _, label := range labels {
-		if label == "" || len(label) > 63 || strings.Trim(label, "-") != label || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-			return false
-		}
-	}
-	return len(name) <= 253 && len(labels) > 1 && labels[len(labels)-1][0] >= 'a'
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	return canonical.IsName(name, "") && strings.ToLower(name) == name && last != name && last[0] >= 'a'
 }
 
 // begin reports whether to ask for a certificate now, and prepares that. It goes by the
