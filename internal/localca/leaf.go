@@ -45,7 +45,7 @@ func (ca *CA) Issue(now time.Time, hosts []string) ([]byte, error) {
 		DNSNames:              names,
 		IPAddresses:           ips,
 		NotBefore:             notBefore,
-		NotAfter:              earlier(notBefore.Add(leafLife), ca.cert.NotAfter),
+		NotAfter:              slices.MinFunc([]time.Time{notBefore.Add(leafLife), ca.cert.NotAfter}, time.Time.Compare),
 		KeyUsage:              x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,
@@ -121,13 +121,6 @@ func covers(cert *x509.Certificate, hosts []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool {
 		return cert.VerifyHostname(name) != nil
 	})
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // encode returns the PEM text of cert, and of key unless it is nil.
