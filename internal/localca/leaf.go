@@ -40,7 +40,6 @@ func (ca *CA) Issue(now time.Time, hosts []string) ([]byte, error) {
 	}
 	notBefore := now.Add(-skew)
 	leaf, err := sign(&x509.Certificate{
-		SerialNumber:          newSerial(),
 		Subject:               pkix.Name{CommonName: "teamdata"},
 		DNSNames:              names,
 		IPAddresses:           ips,
