@@ -102,9 +102,7 @@ func escaped(text string) string {
 
 // isAllowed reports whether RFC 3986 has c in a path or a query.
 func isAllowed(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~!$&'()*+,;=:@/?", c) >= 0
+	return strings.IndexByte(inNames+"._~!$&'()*+,;=:@/?", c) >= 0
 }
 
-func isHex(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-}
+func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }
