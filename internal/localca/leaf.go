@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -110,14 +111,8 @@ func (ca *CA) verify(cert *x509.Certificate, now time.Time) error {
 }
 
 func covers(cert *x509.Certificate, hosts []string) bool {
-	names, ips, err := split(hosts)
-	if err != nil {
-		return false
-	}
-	for _, ip := range ips {
-		names = append(names, ip.String())
-	}
-	return !slices.ContainsFunc(names, func(name string) bool {
+	return len(hosts) > 0 && !slices.ContainsFunc(hosts, func(host string) bool {
+		name, _, _ := strings.Cut(host, "%") // a certificate can't contain a zone
 		return cert.VerifyHostname(name) != nil
 	})
 }
