@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"cli/operator": {"teamdata/client", "teamdata/client/admin/api", "teamdata/store", "teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 
 	"server":              {"teamdata/store", "teamdata/internal/", "teamdata/server/", "teamdata/wire/openapi", "teamdata/wire/reference", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
-	"server/certificates": {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/localca", "teamdata/internal/smallfile", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},
+	"server/certificates": {"teamdata/store", "teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/localca", "teamdata/internal/smallfile", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},
 	"server/clientaddr":   {"teamdata/internal/hint"},
 	"server/cork":         {},
 	"server/mcp":          {"teamdata/internal/canonical", "teamdata/store"},
@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"delivery":          {"teamdata/store", "teamdata/internal/", "teamdata/delivery/", "github.com/rs/zerolog"},
 	"delivery/mail":     {"teamdata/internal/canonical", "teamdata/internal/netguard", "teamdata/store", "github.com/wneessen/go-mail"},
 	"delivery/receiver": {"teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
-	"delivery/wheel":    {},
+	"delivery/timers":   {},
 
 	"wire/eventtype":  {"teamdata/internal/schema", "teamdata/store", "teamdata/wire/reference"},
 	"wire/fixture":    {"teamdata/internal/hint", "teamdata/internal/schema", "teamdata/store", "teamdata/wire/eventtype", "teamdata/wire/strictjson"},
@@ -68,7 +68,7 @@ var mayImport = map[string][]string{
 	"internal/canonical":  {"golang.org/x/net/idna"},
 	"internal/hint":       {},
 	"internal/httpclient": {"teamdata/internal/hint", "teamdata/internal/smallfile"},
-	"internal/localca":    {},
+	"internal/localca":    {"teamdata/internal/canonical"},
 	"internal/memory":     {},
 	"internal/netguard":   {"code.dny.dev/ssrf"},
 	"internal/ratelimit":  {},

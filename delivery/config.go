@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"crypto/x509"
 	"net"
 	"syscall"
@@ -63,18 +64,10 @@ func (c Config) withDefaults() Config {
 	if c.Schedule == nil {
 		c.Schedule = store.DefaultRetrySchedule
 	}
-	if c.AttemptTimeout == 0 {
-		c.AttemptTimeout = DefaultAttemptTimeout
-	}
-	if c.PerEndpoint == 0 {
-		c.PerEndpoint = DefaultPerEndpoint
-	}
-	if c.Total == 0 {
-		c.Total = DefaultTotal
-	}
-	if c.UserAgent == "" {
-		c.UserAgent = "teamdata"
-	}
+	c.AttemptTimeout = cmp.Or(c.AttemptTimeout, DefaultAttemptTimeout)
+	c.PerEndpoint = cmp.Or(c.PerEndpoint, DefaultPerEndpoint)
+	c.Total = cmp.Or(c.Total, DefaultTotal)
+	c.UserAgent = cmp.Or(c.UserAgent, "teamdata")
 	if c.Mailed == nil {
 		c.Mailed = func() {}
 	}

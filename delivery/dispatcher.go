@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"teamdata/delivery/wheel"
+	"teamdata/delivery/timers"
 	"teamdata/internal/hint"
 	"teamdata/store"
 )
@@ -21,13 +21,13 @@ type Dispatcher struct {
 	disconnect func() // from receivers, where no attempt is in flight
 	onAttempt  func(orgID, endpointID, outcome string, took time.Duration)
 	inbox      inbox
-	workers    workers
+	attempts   sync.WaitGroup
 	tooLate    chan struct{}        // has one token while something is due later than the schedule allows
 	pulse      chan struct{}        // takes a token while Run has nothing else to do
 	asked      chan chan<- struct{} // see Settle
 
 	// The rest belongs to Run's goroutine.
-	wheel       *wheel.Wheel[uint64]
+	timers      *timers.Heap[uint64] // when something is due of endpoints that have nothing due now
 	queues      map[uint64]*endpointQueue
 	healthy     fairQueue // of queues whose endpoints acknowledged lately
 	probation   fairQueue // of the others
@@ -46,10 +46,9 @@ func New(s store.Store, c Config) *Dispatcher {
 		store: s, config: c, send: sender.send, disconnect: sender.disconnect,
 		pulse: make(chan struct{}), asked: make(chan chan<- struct{}), tooLate: make(chan struct{}, 1),
 		onAttempt: func(string, string, string, time.Duration) {},
-		wheel:     wheel.New[uint64](c.Now()), queues: make(map[uint64]*endpointQueue),
+		timers:    timers.New[uint64](), queues: make(map[uint64]*endpointQueue),
 	}
 	d.inbox.init()
-	d.workers = workers{run: d.attempt, jobs: make(chan job)}
 	s.OnDue(d.inbox.addDue)
 	return d
 }
@@ -75,14 +74,16 @@ func (d *Dispatcher) Run(ctx, grace context.Context) error {
 	for ctx.Err() == nil {
 		now := d.config.Now()
 		d.readInbox(now)
-		d.wheel.Expire(now, func(endpoint uint64) { d.enqueue(d.queue(endpoint)) })
+		for _, endpoint := range d.timers.Expire(now) {
+			d.enqueue(d.queue(endpoint))
+		}
 		d.dispatch(ctx, grace, now)
 		d.answerIfSettled()
 		d.sleep(ctx)
 	}
 	var handedOver sync.WaitGroup
 	handedOver.Go(func() { d.store.HandOver(grace) })
-	d.workers.wait()
+	d.attempts.Wait()
 	handedOver.Wait()
 	d.disconnect()
 	return nil
@@ -135,7 +136,7 @@ func (d *Dispatcher) readInbox(now time.Time) {
 	for endpoint, at := range due {
 		if at.After(now) {
 			d.doubt(at, now)
-			d.wheel.SetEarlier(endpoint, at)
+			d.timers.SetEarlier(endpoint, at)
 		} else {
 			d.enqueue(d.queue(endpoint))
 		}
@@ -212,7 +213,8 @@ func (d *Dispatcher) claim(grace context.Context, q *endpointQueue, now time.Tim
 	for i := range claims.Claims {
 		q.inFlight++
 		d.count(q, 1)
-		d.workers.start(job{grace, &claims, &claims.Claims[i]})
+		j := job{grace, &claims, &claims.Claims[i]}
+		d.attempts.Go(func() { d.attempt(j) })
 	}
 	d.schedule(q, claims.Next, now)
 }
@@ -222,9 +224,9 @@ func (d *Dispatcher) claim(grace context.Context, q *endpointQueue, now time.Tim
 func (d *Dispatcher) schedule(q *endpointQueue, next, now time.Time) {
 	switch {
 	case next.IsZero():
-		d.wheel.Remove(q.endpoint)
+		d.timers.Remove(q.endpoint)
 	case next.After(now):
-		d.wheel.Set(q.endpoint, next)
+		d.timers.Set(q.endpoint, next)
 	case q.inFlight < q.window:
 		d.enqueue(q)
 	default:
@@ -268,7 +270,7 @@ func (d *Dispatcher) fairQueue(q *endpointQueue) *fairQueue {
 // sleep waits for work or for the next due time.
 func (d *Dispatcher) sleep(ctx context.Context) {
 	var timer <-chan time.Time
-	if next, ok := d.wheel.Next(); ok {
+	if next, ok := d.timers.Next(); ok {
 		timer = time.After(untilLook(d.config.Now(), next))
 	}
 	if d.short.pausing() {

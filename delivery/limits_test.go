@@ -96,29 +96,11 @@ func TestStorePauses(t *testing.T) {
 		now := time.Now()
 		d.claim(t.Context(), d.queue(1), now)
 		for nanosecond, want := range []int{0, 1} {
-			due, after := 0, time.Second-1+time.Duration(nanosecond)
-			d.wheel.Expire(now.Add(after), func(uint64) { due++ })
-			if due != want {
+			after := time.Second - 1 + time.Duration(nanosecond)
+			if due := len(d.timers.Expire(now.Add(after))); due != want {
 				t.Errorf("%s after a claim that failed, %d are due", after, due)
 			}
 		}
-	})
-}
-
-// 64 idle goroutines are kept for attempts, and no more.
-func TestIdleWorkers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ready := make(chan struct{})
-		w := workers{run: func(job) { <-ready }, jobs: make(chan job)}
-		for range 70 {
-			w.start(job{})
-		}
-		close(ready)
-		synctest.Wait()
-		if got := w.idle.Load(); got != 64 {
-			t.Errorf("%d are kept", got)
-		}
-		w.wait()
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -93,12 +94,8 @@ func tlsReason(text string) string {
 }
 
 func wasClosed(err error) bool {
-	for _, target := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
-		if errors.Is(err, target) {
-			return true
-		}
-	}
-	return false
+	closings := []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE}
+	return slices.ContainsFunc(closings, func(target error) bool { return errors.Is(err, target) })
 }
 
 func closed(reached step) string {

@@ -47,18 +47,16 @@ func (p *progress) reach(s step) {
 func (p *progress) watch(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		// Called again if a reused connection turns out to be dead.
-		GetConn:              func(string) { p.at.Store(int32(stepBegun)) },
-		DNSStart:             func(httptrace.DNSStartInfo) { p.reach(stepLookUp) },
-		ConnectStart:         func(_, _ string) { p.reach(stepConnect) },
-		TLSHandshakeStart:    func() { p.reach(stepTLS) },
-		GotConn:              func(httptrace.GotConnInfo) { p.reach(stepRequest) },
-		WroteRequest:         p.wrote,
+		GetConn:           func(string) { p.at.Store(int32(stepBegun)) },
+		DNSStart:          func(httptrace.DNSStartInfo) { p.reach(stepLookUp) },
+		ConnectStart:      func(_, _ string) { p.reach(stepConnect) },
+		TLSHandshakeStart: func() { p.reach(stepTLS) },
+		GotConn:           func(httptrace.GotConnInfo) { p.reach(stepRequest) },
+		WroteRequest: func(w httptrace.WroteRequestInfo) {
+			if w.Err == nil { // and not cut off by the deadline
+				p.reach(stepWait)
+			}
+		},
 		GotFirstResponseByte: func() { p.reach(stepAnswer) },
 	})
-}
-
-func (p *progress) wrote(w httptrace.WroteRequestInfo) {
-	if w.Err == nil { // and not cut off by the deadline
-		p.reach(stepWait)
-	}
 }

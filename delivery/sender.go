@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strconv"
 	"syscall"
 	"time"
@@ -88,17 +87,6 @@ func onLoopback(next control) control {
 	}
 }
 
-// networkOf returns what leads to an endpoint.
-func (s *sender) networkOf(u *url.URL) (http.RoundTripper, error) {
-	switch {
-	case u.Scheme == "https":
-		return s.network, nil
-	case s.plain == nil:
-		return nil, errPlainHTTP
-	}
-	return s.plain, nil
-}
-
 // send posts the delivery once. A 2xx status line within the deadline
 // acknowledges it; for anything else the attempt has a reason. The outcome is one
 // of Outcomes, or outcomeShort.
@@ -147,9 +135,11 @@ func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim) (*
 	if err != nil {
 		return nil, err
 	}
-	network, err := s.networkOf(request.URL)
-	if err != nil {
-		return nil, err
+	network := s.network
+	if request.URL.Scheme != "https" {
+		if network = s.plain; network == nil {
+			return nil, errPlainHTTP
+		}
 	}
 	response, err := network.RoundTrip(request)
 	if err != nil {

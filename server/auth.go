@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"sync"
-	"time"
 
 	"teamdata/store"
 )
@@ -21,10 +20,10 @@ func (r *request) checkKey() error {
 		return err
 	}
 	r.access = known.Access
-	if err := checkUsable(r.access, r.now); err != nil {
+	if err := unusable[r.access.State(r.now)]; err != nil {
 		return err
 	}
-	if c := streamsOf(r.HTTP); c != nil {
+	if c := connectionOf(r.HTTP); c != nil {
 		c.known.Store(true)
 	}
 	r.s.keyUse.use(usedKey{r.access.Key.OrgID, id}, &known.used, r.now)
@@ -34,12 +33,16 @@ func (r *request) checkKey() error {
 // A client without the secret learns nothing about the key from the answer: a
 // malformed key gets the same text as an unknown one and a wrong one.
 var (
-	errNoKey     = store.Errorf(store.CodeUnauthorized, "The API key is missing. Send the header Authorization: Bearer <id>.<secret>, once.")
-	errWrongKey  = store.Errorf(store.CodeUnauthorized, "The API key is not valid.")
-	errRevoked   = store.Errorf(store.CodeUnauthorized, "The API key was revoked.")
-	errExpired   = store.Errorf(store.CodeUnauthorized, "The API key has expired.")
-	errSuspended = store.Errorf(store.CodeUnauthorized, "The API key's creator may no longer manage keys. An owner or an administrator has to make a new one.")
+	errNoKey    = store.Errorf(store.CodeUnauthorized, "The API key is missing. Send the header Authorization: Bearer <id>.<secret>, once.")
+	errWrongKey = store.Errorf(store.CodeUnauthorized, "The API key is not valid.")
 )
+
+// unusable is why a key with the right secret no longer works.
+var unusable = map[store.KeyState]error{
+	store.KeyRevoked:   store.Errorf(store.CodeUnauthorized, "The API key was revoked."),
+	store.KeyExpired:   store.Errorf(store.CodeUnauthorized, "The API key has expired."),
+	store.KeySuspended: store.Errorf(store.CodeUnauthorized, "The API key's creator may no longer manage keys. An owner or an administrator has to make a new one."),
+}
 
 // bearerKey parses the key in the values of the Authorization header.
 func bearerKey(values []string) (id, secret string, err error) {
@@ -55,19 +58,6 @@ func bearerKey(values []string) (id, secret string, err error) {
 		return "", "", errWrongKey
 	}
 	return id, secret, nil
-}
-
-// checkUsable returns why a key with the right secret no longer works.
-func checkUsable(a *store.Access, now time.Time) error {
-	switch a.State(now) {
-	case store.KeyRevoked:
-		return errRevoked
-	case store.KeyExpired:
-		return errExpired
-	case store.KeySuspended:
-		return errSuspended
-	}
-	return nil
 }
 
 // accessOf returns the Access of the key with this id, if the secret is its

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"teamdata/server/cork"
 	"teamdata/store"
 	"teamdata/wire/web"
 )
@@ -23,7 +24,10 @@ type http1Conn struct {
 }
 
 // handling is an http1Conn, with or without TLS.
-type handling interface{ isHandled() *atomic.Bool }
+type handling interface {
+	net.Conn
+	isHandled() *atomic.Bool
+}
 
 func (c *http1Conn) isHandled() *atomic.Bool { return &c.handled }
 
@@ -70,16 +74,11 @@ func bareAnswer(status int) store.Answer {
 	return a
 }
 
-// NetConn returns the connection beneath, and beneath TLS.
-func (c *http1Conn) NetConn() net.Conn {
-	if t, ok := c.Conn.(*tls.Conn); ok {
-		return t.NetConn()
-	}
-	return c.Conn
-}
+// NetConn returns the connection beneath.
+func (c *http1Conn) NetConn() net.Conn { return c.Conn }
 
 // CloseWrite shuts down the writing side, as net/http does before it closes.
-func (c *http1Conn) CloseWrite() error { return closeWrite(c.Conn) }
+func (c *http1Conn) CloseWrite() error { return cork.CloseWrite(c.Conn) }
 
 // http1TLSConn is an http1Conn over TLS.
 type http1TLSConn struct{ http1Conn }

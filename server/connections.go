@@ -13,6 +13,7 @@ import (
 
 	"teamdata/internal/ratelimit"
 	"teamdata/server/clientaddr"
+	"teamdata/server/cork"
 )
 
 // connLimiter counts connections and refuses those beyond the limit before they
@@ -190,18 +191,10 @@ func addrOf(peer net.Addr) netip.Addr {
 
 // drop closes a connection with a reset, which leaves no TIME_WAIT state behind.
 func drop(c net.Conn) {
-	if tcp, ok := beneath(c).(*net.TCPConn); ok {
+	if tcp, ok := cork.Beneath[*net.TCPConn](c); ok {
 		tcp.SetLinger(0)
 	}
 	c.Close()
-}
-
-// beneath is the connection of the system beneath ours.
-func beneath(c net.Conn) net.Conn {
-	if counted := countedOf(c); counted != nil {
-		return counted.Conn
-	}
-	return c
 }
 
 // countedConn is a connection counted until it is closed.
@@ -218,8 +211,11 @@ func (c *countedConn) Close() error {
 	return c.Conn.Close()
 }
 
+// NetConn returns the connection beneath.
+func (c *countedConn) NetConn() net.Conn { return c.Conn }
+
 // CloseWrite shuts down the writing side; see [net.TCPConn.CloseWrite].
-func (c *countedConn) CloseWrite() error { return closeWrite(c.Conn) }
+func (c *countedConn) CloseWrite() error { return cork.CloseWrite(c.Conn) }
 
 // proxyHeaderTimeout is how long a proxy may take for the header of the PROXY
 // protocol, which it sends as soon as it has connected.
@@ -250,13 +246,5 @@ func overTCP(h *proxyproto.Header) error {
 
 type proxied struct{ *proxyproto.Conn }
 
-// CloseWrite shuts down the writing side, as net/http does before it closes.
-func (p proxied) CloseWrite() error { return closeWrite(p.Raw()) }
-
-func closeWrite(c net.Conn) error {
-	half, ok := c.(interface{ CloseWrite() error })
-	if !ok {
-		return errors.ErrUnsupported
-	}
-	return half.CloseWrite()
-}
+// NetConn returns the connection beneath.
+func (p proxied) NetConn() net.Conn { return p.Raw() }

@@ -80,7 +80,7 @@ func (t *tlsListener) shakeHands(raw net.Conn) {
 	}
 	ctx, cancel := context.WithTimeout(t.closed, t.timeout)
 	defer cancel()
-	shaking := newShakingConn(ctx, countedOf(raw), raw)
+	shaking := newShakingConn(ctx, raw)
 	c := tls.Server(shaking, t.config)
 	err := c.HandshakeContext(ctx)
 	shaking.shaken()

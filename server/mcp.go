@@ -1,11 +1,11 @@
 package server
 
 import (
-	"net"
 	"net/http"
+	"net/url"
 	"slices"
-	"strings"
 
+	"teamdata/internal/netguard"
 	"teamdata/server/mcp"
 	"teamdata/store"
 	"teamdata/wire/web"
@@ -38,14 +38,11 @@ func (r *request) checkOrigin() error {
 
 // ownOrigin is the Origin of this server's pages; empty if it is not certain.
 func (r *request) ownOrigin() string {
-	host, _, err := net.SplitHostPort(r.HTTP.Host)
-	if err != nil {
-		host = r.HTTP.Host
-	}
-	switch ip := net.ParseIP(strings.Trim(host, "[]")); {
+	asked := url.URL{Host: r.HTTP.Host}
+	switch {
 	case r.s.config.Address != "":
 		return r.s.config.Address
-	case r.HTTP.TLS != nil, host == "localhost", ip.IsLoopback():
+	case r.HTTP.TLS != nil, netguard.IsLoopback(asked.Hostname()):
 		return web.AddressOf(r.HTTP)
 	}
 	return ""
@@ -145,11 +142,12 @@ func (r *request) use(m *mcp.Message) (*tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	called := toolNamed(tools, m.ToolName)
-	if called != nil {
-		r.record.tool, r.route, r.wrap = called.Name, called.route, m.ToolResult
+	i := slices.IndexFunc(tools, func(t tool) bool { return t.Name == m.ToolName })
+	if i < 0 {
+		return nil, nil
 	}
-	return called, nil
+	r.record.tool, r.route, r.wrap = tools[i].Name, tools[i].route, m.ToolResult
+	return &tools[i], nil
 }
 
 // call lets the handler of the tool's route answer.

@@ -61,8 +61,8 @@ func (n *newcomers) watches(client netip.Prefix) bool {
 // enter waits until a connection may shake hands, and reports false if it may not. One that
 // is not counted for its client need not wait.
 func enter(ctx context.Context, c net.Conn) bool {
-	counted := countedOf(c)
-	if counted == nil || counted.limiter.perClient <= 0 {
+	counted, ok := cork.Beneath[*countedConn](c)
+	if !ok || counted.limiter.perClient <= 0 {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(ctx, newTimeout/2+rand.N(newTimeout/2))
@@ -98,23 +98,8 @@ func (l *connLimiter) hears(client netip.Prefix) bool {
 
 // settle returns what to call once a connection has taken an answer.
 func settle(c net.Conn) func() {
-	if counted := countedOf(c); counted != nil && counted.settled != nil {
+	if counted, ok := cork.Beneath[*countedConn](c); ok && counted.settled != nil {
 		return counted.settled
 	}
 	return func() {}
-}
-
-// countedOf is the counted connection beneath one of ours; nil if there is none.
-func countedOf(c net.Conn) *countedConn {
-	switch wrapped := c.(type) {
-	case *countedConn:
-		return wrapped
-	case *cork.Conn:
-		return countedOf(wrapped.Conn)
-	case proxied:
-		return countedOf(wrapped.Raw())
-	case interface{ NetConn() net.Conn }:
-		return countedOf(wrapped.NetConn())
-	}
-	return nil
 }

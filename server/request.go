@@ -41,7 +41,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveStream(w, r)
 		return
 	}
-	if known := connectionOf(r); known != nil {
+	if known := connectionOf(r); known != nil && known.handled != nil {
 		known.handled.Store(true)
 		defer known.settled()
 	}
@@ -168,28 +168,31 @@ func (r *request) send(a store.Answer) {
 	r.Send(a)
 }
 
-// connection is what the requests on an HTTP/1 connection share.
+// connection is what the requests on a connection share.
 type connection struct {
-	handled *atomic.Bool // of its http1Conn
-	cork    *cork.Conn   // nil: there is none
+	below   net.Conn     // TLS, on HTTP/2
 	settled func()       // called when an answer was taken
+	handled *atomic.Bool // of an http1Conn; nil on HTTP/2
+	cork    *cork.Conn   // nil: there is none, or answers share it, on HTTP/2
+	known   atomic.Bool  // a key was accepted on it
+	cut     atomic.Bool
 }
 
 type connectionKey struct{}
 
 func rememberConn(ctx context.Context, c net.Conn) context.Context {
-	h, ok := c.(handling)
-	if t, secure := c.(*tls.Conn); secure && !ok {
-		return context.WithValue(ctx, streamsKey{}, &streamConn{Conn: t.NetConn(), settled: settle(c)})
+	known := &connection{settled: settle(c)}
+	switch c := c.(type) {
+	case *tls.Conn:
+		known.below = c.NetConn()
+	case handling:
+		known.handled = c.isHandled()
+		known.cork, _ = cork.Beneath[*cork.Conn](c)
 	}
-	if !ok {
-		return ctx
-	}
-	return context.WithValue(ctx, connectionKey{}, &connection{h.isHandled(), cork.FromRequestConn(c), settle(c)})
+	return context.WithValue(ctx, connectionKey{}, known)
 }
 
-// connectionOf returns the connection of a request; nil on HTTP/2, where answers
-// share it.
+// connectionOf returns the connection of a request; nil if it came by none of ours.
 func connectionOf(r *http.Request) *connection {
 	known, _ := r.Context().Value(connectionKey{}).(*connection)
 	return known

@@ -1,31 +1,14 @@
 package server
 
 import (
-	"net"
 	"net/http"
 	"net/netip"
-	"sync/atomic"
 	"time"
 
 	"teamdata/internal/ratelimit"
 	"teamdata/store"
 	"teamdata/wire/web"
 )
-
-// streamConn is what the requests on an HTTP/2 connection share.
-type streamConn struct {
-	net.Conn             // below TLS
-	known    atomic.Bool // a key was accepted on it
-	cut      atomic.Bool
-	settled  func() // called when an answer was taken
-}
-
-type streamsKey struct{}
-
-func streamsOf(r *http.Request) *streamConn {
-	c, _ := r.Context().Value(streamsKey{}).(*streamConn)
-	return c
-}
 
 // cutPause is how long a client whose connection was cut keeps the room of its requests, so
 // that it can't have one handshake after the other.
@@ -36,7 +19,7 @@ const cutPause = time.Second
 // connection has one request at a time and is counted itself.
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
-	c := streamsOf(r)
+	c := connectionOf(r)
 	release, ok := s.streams.acquire(peer.Addr())
 	if !ok {
 		s.refuseStream(w, r, c, ratelimit.ClientKey(peer.Addr()))
@@ -70,11 +53,11 @@ func (s *Server) failExpectation(w http.ResponseWriter, r *http.Request) {
 // refuseStream cuts the connection of a client that nobody knows yet: an answer might not be
 // read either, and cost as much. One with a key is answered without a body, which could block
 // on its client like the others, and its connection ends for new requests.
-func (s *Server) refuseStream(w http.ResponseWriter, r *http.Request, c *streamConn, client netip.Prefix) {
+func (s *Server) refuseStream(w http.ResponseWriter, r *http.Request, c *connection, client netip.Prefix) {
 	if c != nil && !c.known.Load() {
 		if !c.cut.Swap(true) {
 			s.connections.newcomers.watch(client)
-			drop(c.Conn)
+			drop(c.below)
 		}
 		return
 	}

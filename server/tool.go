@@ -54,16 +54,6 @@ func routeOf(method, path string) *route {
 	return nil
 }
 
-// toolNamed returns nil if there is no such tool.
-func toolNamed(tools []tool, name string) *tool {
-	for i := range tools {
-		if tools[i].Name == name {
-			return &tools[i]
-		}
-	}
-	return nil
-}
-
 // request returns the request for the tool's route that says what the arguments say, in
 // its path, query and headers. from is the request that the call came with.
 func (t *tool) request(from *http.Request, arguments map[string]json.RawMessage) (*http.Request, httprouter.Params, error) {

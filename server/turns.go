@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"teamdata/internal/ratelimit"
+	"teamdata/server/cork"
 )
 
 // turns bound how many handshakes are computed at once. Otherwise a crowd that connects all
@@ -64,7 +65,8 @@ type shakingConn struct {
 	end   func()                         // of its turn; nil: it has none
 }
 
-func newShakingConn(ctx context.Context, c *countedConn, raw net.Conn) *shakingConn {
+func newShakingConn(ctx context.Context, raw net.Conn) *shakingConn {
+	c, _ := cork.Beneath[*countedConn](raw) // as each connection that is accepted
 	return &shakingConn{Conn: raw, begin: func() (func(), error) {
 		client := ratelimit.ClientKey(addrOf(raw.RemoteAddr())) // after a read, since it may wait for a proxy's header
 		end, ok := c.limiter.turns.take(ctx, client)

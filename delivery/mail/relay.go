@@ -99,7 +99,11 @@ func (r *relay) session(ctx context.Context, options []gomail.Option, l *login, 
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 
 	dial := gomail.WithDialContextFunc(func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return r.handshake(ctx, conn)
+		if !r.implicit {
+			return conn, nil
+		}
+		secured := tls.Client(conn, r.tls)
+		return secured, secured.HandshakeContext(ctx)
 	})
 	hostname, _ := os.Hostname()
 	helo := gomail.WithHELO(clientName(hostname, conn.LocalAddr()))
@@ -130,14 +134,6 @@ func clientName(hostname string, local net.Addr) string {
 		return "[IPv6:" + addr.String() + "]"
 	}
 	return "[" + addr.String() + "]"
-}
-
-func (r *relay) handshake(ctx context.Context, conn net.Conn) (net.Conn, error) {
-	if !r.implicit {
-		return conn, nil
-	}
-	secured := tls.Client(conn, r.tls)
-	return secured, secured.HandshakeContext(ctx)
 }
 
 func needsUTF8(msg *gomail.Msg) bool {

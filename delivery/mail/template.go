@@ -110,15 +110,10 @@ func (s *Sender) compose(m Message) (*gomail.Msg, error) {
 	msg.ToMailAddress(to)
 	msg.Subject(t.subject)
 	msg.SetDateWithValue(m.CreatedAt)
-	msg.SetMessageIDWithValue(m.ID + "@" + s.domain())
+	msg.SetMessageIDWithValue(m.ID + s.from.Address[strings.LastIndexByte(s.from.Address, '@'):])
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // prevents out-of-office replies
 	msg.SetGenHeader(gomail.HeaderXMailer, "teamdata")   // instead of go-mail's own
 	msg.SetBodyString(gomail.TypeTextPlain, t.text)
 	msg.AddAlternativeString(gomail.TypeTextHTML, t.html)
 	return msg, nil
-}
-
-// domain returns the domain of the sender's address.
-func (s *Sender) domain() string {
-	return s.from.Address[strings.LastIndexByte(s.from.Address, '@')+1:]
 }

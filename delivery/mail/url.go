@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -20,12 +21,7 @@ func parseURL(text string) (*url.URL, error) {
 	if err != nil {
 		return nil, errors.New("mail URL can't be read: " + urlForm + ", with characters other than letters and digits in user and password percent-encoded (@ is %40)")
 	}
-	for _, check := range []func(*url.URL) error{checkParts, checkHost, checkUser} {
-		if err := check(u); err != nil {
-			return nil, err
-		}
-	}
-	return u, nil
+	return u, cmp.Or(checkParts(u), checkHost(u), checkUser(u))
 }
 
 func checkParts(u *url.URL) error {

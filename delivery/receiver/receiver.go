@@ -149,10 +149,8 @@ func (r *Receiver) wait(ctx context.Context) {
 	if r.config.Delay == 0 {
 		return
 	}
-	timer := time.NewTimer(r.config.Delay)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(r.config.Delay):
 	case <-ctx.Done():
 	case <-r.stopped:
 	}
@@ -175,7 +173,7 @@ type Event struct {
 	Verdict    Verdict
 	ID         string // the webhook-id
 	Type       string // "" if the body names none
-	Again      bool   // the id was seen before, among the last 10,000
+	Again      bool   // the id was seen before, among the last 10,000 at least
 	Status     int    // the answer's
 	Problem    string // why it was refused or could not be forwarded, in words
 	Body       []byte
@@ -193,33 +191,23 @@ func typeOf(body []byte) string {
 	return event.Type
 }
 
-// maxRecent is how many ids are remembered, by their hashes: an id is as long
-// as its sender likes.
-const maxRecent = 10_000
+// minRecent is how many ids are remembered at least, by their hashes: an id is as long as
+// its sender likes.
+const minRecent = 10_000
 
-// recent remembers the latest ids, in bounded memory.
-type recent struct {
-	known map[[sha256.Size]byte]bool
-	order [][sha256.Size]byte // a ring once it is full
-	next  int                 // the oldest in a full ring
-}
+// recent remembers the latest ids, in bounded memory: a set that is full is kept until the
+// next one is.
+type recent struct{ full, filling map[[sha256.Size]byte]bool }
 
 // add remembers an id, and reports whether it was known already.
 func (r *recent) add(id string) (again bool) {
 	hash := sha256.Sum256([]byte(id))
-	if r.known[hash] {
+	if r.full[hash] || r.filling[hash] {
 		return true
 	}
-	if r.known == nil {
-		r.known = make(map[[sha256.Size]byte]bool)
+	if r.filling == nil || len(r.filling) == minRecent {
+		r.full, r.filling = r.filling, make(map[[sha256.Size]byte]bool)
 	}
-	r.known[hash] = true
-	if len(r.order) < maxRecent {
-		r.order = append(r.order, hash)
-		return false
-	}
-	delete(r.known, r.order[r.next])
-	r.order[r.next] = hash
-	r.next = (r.next + 1) % maxRecent
+	r.filling[hash] = true
 	return false
 }

@@ -189,16 +189,16 @@ func TestAnswered(t *testing.T) {
 // The latest ids are known, older ones are forgotten, and memory is bounded.
 func TestRecent(t *testing.T) {
 	var r recent
-	const more = maxRecent/2 + 1
-	for i := range maxRecent + more {
+	const last = 2*minRecent + minRecent/2
+	for i := range last {
 		if r.add(fmt.Sprint(i)) {
 			t.Fatalf("%d was known", i)
 		}
 	}
-	if len(r.known) != maxRecent || len(r.order) != maxRecent {
-		t.Errorf("%d and %d are kept", len(r.known), len(r.order))
+	if len(r.full) != minRecent || len(r.filling) != minRecent/2 {
+		t.Errorf("%d and %d are kept", len(r.full), len(r.filling))
 	}
-	for i := more; i < maxRecent+more; i++ {
+	for i := last - minRecent; i < last; i++ {
 		if !r.add(fmt.Sprint(i)) {
 			t.Fatalf("%d was forgotten", i)
 		}

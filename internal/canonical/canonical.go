@@ -64,6 +64,19 @@ func Host(host string) (string, error) {
 	return ascii, nil
 }
 
+const inNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
+
+// IsName reports whether a text is a host's name in ASCII, without a period at its end, as
+// RFC 1123, section 2.1, has it. Its labels may have more characters besides, such as _.
+func IsName(text, more string) bool {
+	for label := range strings.SplitSeq(text, ".") {
+		if label == "" || len(label) > 63 || strings.Trim(label, "-") != label || strings.Trim(label, inNames+more) != "" {
+			return false
+		}
+	}
+	return len(text) <= 253
+}
+
 // Address returns a mail address with its domain as [Host] writes it: that is what every
 // server takes. Only one with SMTPUTF8 takes another script before the @.
 func Address(address string) (string, error) {
@@ -89,9 +102,7 @@ func escaped(text string) string {
 
 // isAllowed reports whether RFC 3986 has c in a path or a query.
 func isAllowed(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~!$&'()*+,;=:@/?", c) >= 0
+	return strings.IndexByte(inNames+"._~!$&'()*+,;=:@/?", c) >= 0
 }
 
-func isHex(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-}
+func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }

@@ -52,9 +52,11 @@ func Fields(err error) []any {
 // where there is none, or where another error put text behind it.
 func Split(err error) (text, hint string) {
 	text = err.Error()
-	if hint = of(err); hint == "" {
+	h, ok := errors.AsType[Hinter](err) // the outermost one
+	if !ok || h.Hint() == "" {
 		return text, ""
 	}
+	hint = h.Hint()
 	for _, between := range []string{"; ", " "} {
 		if cut, ok := strings.CutSuffix(text, between+hint); ok {
 			return cut, hint
@@ -64,12 +66,4 @@ func Split(err error) (text, hint string) {
 		hint = ""
 	}
 	return text, hint
-}
-
-// of is the hint of the outermost Hinter.
-func of(err error) string {
-	if h, ok := errors.AsType[Hinter](err); ok {
-		return h.Hint()
-	}
-	return ""
 }

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"teamdata/internal/canonical"
 )
 
 // LocalHosts returns the hosts under which this machine's own clients reach
@@ -43,27 +45,5 @@ func split(hosts []string) (names []string, ips []net.IP, err error) {
 	return names, ips, nil
 }
 
-// validName follows RFC 1123, section 2.1, and allows the underscore besides,
-// which container names often have and clients accept.
-func validName(name string) bool {
-	if len(name) > 253 {
-		return false
-	}
-	for label := range strings.SplitSeq(name, ".") {
-		if !validLabel(label) {
-			return false
-		}
-	}
-	return true
-}
-
-func validLabel(label string) bool {
-	if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
-		return false
-	}
-	return !strings.ContainsFunc(label, func(r rune) bool {
-		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-		digit := '0' <= r && r <= '9'
-		return !letter && !digit && r != '-' && r != '_'
-	})
-}
+// validName allows the underscore, which container names often have and clients accept.
+func validName(name string) bool { return canonical.IsName(name, "_") }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -40,12 +41,11 @@ func (ca *CA) Issue(now time.Time, hosts []string) ([]byte, error) {
 	}
 	notBefore := now.Add(-skew)
 	leaf, err := sign(&x509.Certificate{
-		SerialNumber:          newSerial(),
 		Subject:               pkix.Name{CommonName: "teamdata"},
 		DNSNames:              names,
 		IPAddresses:           ips,
 		NotBefore:             notBefore,
-		NotAfter:              earlier(notBefore.Add(leafLife), ca.cert.NotAfter),
+		NotAfter:              slices.MinFunc([]time.Time{notBefore.Add(leafLife), ca.cert.NotAfter}, time.Time.Compare),
 		KeyUsage:              x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,
@@ -111,23 +111,10 @@ func (ca *CA) verify(cert *x509.Certificate, now time.Time) error {
 }
 
 func covers(cert *x509.Certificate, hosts []string) bool {
-	names, ips, err := split(hosts)
-	if err != nil {
-		return false
-	}
-	for _, ip := range ips {
-		names = append(names, ip.String())
-	}
-	return !slices.ContainsFunc(names, func(name string) bool {
+	return len(hosts) > 0 && !slices.ContainsFunc(hosts, func(host string) bool {
+		name, _, _ := strings.Cut(host, "%") // a certificate can't contain a zone
 		return cert.VerifyHostname(name) != nil
 	})
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // encode returns the PEM text of cert, and of key unless it is nil.

@@ -4,7 +4,7 @@
 // It reads no clock, and stores nothing but what [Loopback] says. The caller stores the PEM text of the authority
 // and of its leaf, and gives [CA.CertificatePEM] to clients.
 //
-// It imports nothing of ours. When certificates are renewed while they are served is a
+// It imports only internal/canonical. When certificates are renewed while they are served is a
 // matter of server/certificates; how they are made, and for how long, belongs here.
 package localca
 
@@ -18,7 +18,6 @@ import (
 	"crypto/x509/pkix"
 	"errors"
 	"fmt"
-	"math/big"
 	"strings"
 	"time"
 )
@@ -51,7 +50,6 @@ func NewCA(now time.Time, name string) (*CA, error) {
 		return nil, err
 	}
 	template := &x509.Certificate{
-		SerialNumber:          newSerial(),
 		Subject:               pkix.Name{CommonName: subject(now, name)},
 		NotBefore:             now.Add(-skew),
 		NotAfter:              now.AddDate(caYears, 0, 0),
@@ -121,14 +119,8 @@ func newKey() (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// newSerial returns 128 random bits: authorities of the same name never issue
-// the same number twice.
-func newSerial() *big.Int {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	return new(big.Int).SetBytes(b[:])
-}
-
+// sign gives a certificate a random serial number: authorities of the same name never issue
+// the same one twice.
 func sign(template, issuer *x509.Certificate, public crypto.PublicKey, key crypto.Signer) (*x509.Certificate, error) {
 	der, err := x509.CreateCertificate(rand.Reader, template, issuer, public, key)
 	if err != nil {

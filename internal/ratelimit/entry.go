@@ -7,12 +7,6 @@ type entry[K comparable] struct {
 	prev, next *entry[K]
 }
 
-func newEntry[K comparable](id K) *entry[K] {
-	e := &entry[K]{id: id}
-	e.prev, e.next = e, e
-	return e
-}
-
 // recency lists entries from the most to the least recently accepted one. It
 // is a circle closed by root, which holds no id; the links are inside the
 // entries, so that an id costs one allocation less than with a list of its own.

@@ -130,7 +130,8 @@ func (l *Limiter[K]) track(id K) *entry[K] {
 	if len(l.ids) == l.maxTracked {
 		l.evict(l.recent.last())
 	}
-	e := newEntry(id)
+	e := &entry[K]{id: id}
+	e.prev, e.next = e, e // in no list
 	l.ids[id] = e
 	l.peak = max(l.peak, len(l.ids))
 	return e

@@ -31,15 +31,9 @@ func checkValue(value any, depth int) error {
 			}
 		}
 	case json.Number:
-		return checkNumber(string(v))
-	}
-	return nil
-}
-
-// checkNumber allows exponents of up to three digits.
-func checkNumber(text string) error {
-	if _, _, ok := canonical.Decimal(text); !ok {
-		return &Error{Message: "contains a number with an exponent of more than three digits"}
+		if _, _, ok := canonical.Decimal(string(v)); !ok {
+			return &Error{Message: "contains a number with an exponent of more than three digits"}
+		}
 	}
 	return nil
 }

@@ -14,30 +14,22 @@ type Cache struct {
 
 // Compile is the function Compile, and keeps its result for the next call.
 func (c *Cache) Compile(text []byte) (*Schema, error) {
-	if s := c.get(text); s != nil {
+	c.mu.Lock()
+	s := c.compiled[string(text)]
+	c.mu.Unlock()
+	if s != nil {
 		return s, nil
 	}
 	s, err := Compile(text)
 	if err != nil {
 		return nil, err
 	}
-	c.put(text, s)
-	return s, nil
-}
-
-func (c *Cache) get(text []byte) *Schema {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.compiled[string(text)]
-}
-
-// put makes room by dropping everything: what is in use soon returns.
-func (c *Cache) put(text []byte, s *Schema) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.compiled == nil || c.size+len(text) > maxCached {
+	if c.compiled == nil || c.size+len(text) > maxCached { // what is in use soon returns
 		c.compiled, c.size = make(map[string]*Schema), 0
 	}
 	c.compiled[string(text)] = s
 	c.size += len(text)
+	return s, nil
 }

@@ -64,7 +64,7 @@ func (c *checker) apply(p *part, value any, up *seen) bool {
 	c.scope = c.scope[:len(c.scope)-1]
 	c.depth--
 	if ok {
-		up.add(own)
+		c.add(own, up)
 	}
 	return ok
 }
@@ -97,51 +97,27 @@ func (c *checker) applyAt(step string, p *part, value any) bool {
 	return ok
 }
 
-// seen is what was evaluated of an object or a list. Its methods may be called on nil,
-// which keeps nothing.
-type seen struct {
-	names map[string]bool
-	items map[int]bool
-	upTo  int // items before it
-}
+// seen is what was evaluated of an object or a list: the steps to its members or items. Its
+// methods may be called on nil, which keeps nothing.
+type seen struct{ steps map[string]bool }
 
-func (s *seen) name(name string) {
+func (s *seen) mark(step string) {
 	if s != nil {
-		if s.names == nil {
-			s.names = map[string]bool{}
+		if s.steps == nil {
+			s.steps = map[string]bool{}
 		}
-		s.names[name] = true
+		s.steps[step] = true
 	}
 }
 
-func (s *seen) item(i int) {
-	if s != nil {
-		if s.items == nil {
-			s.items = map[int]bool{}
-		}
-		s.items[i] = true
+// add adds what a part has evaluated to what the part around it has.
+func (c *checker) add(part, around *seen) {
+	switch {
+	case part == nil || around == nil:
+	case around.steps == nil:
+		around.steps = part.steps
+	default:
+		c.count(len(part.steps))
+		maps.Copy(around.steps, part.steps)
 	}
-}
-
-func (s *seen) itemsBefore(n int) {
-	if s != nil {
-		s.upTo = max(s.upTo, n)
-	}
-}
-
-func (s *seen) add(other *seen) {
-	if s == nil || other == nil {
-		return
-	}
-	if s.names == nil {
-		s.names = other.names
-	} else {
-		maps.Copy(s.names, other.names)
-	}
-	if s.items == nil {
-		s.items = other.items
-	} else {
-		maps.Copy(s.items, other.items)
-	}
-	s.itemsBefore(other.upTo)
 }

@@ -1,9 +1,7 @@
 package schema
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -35,12 +33,10 @@ func display(value any) string {
 	switch v := value.(type) {
 	case string:
 		return quotes{v}.String()
-	case json.Number:
-		return string(v)
-	case bool:
-		return strconv.FormatBool(v)
+	case nil:
+		return "null"
 	}
-	return "null"
+	return fmt.Sprint(value)
 }
 
 // placeOf formats a place, such as lines[2].price.

@@ -18,7 +18,7 @@ var formats = map[string]func(text string) bool{
 	"date":      func(text string) bool { return len(text) == len(time.DateOnly) && isDateTime(text+"T00:00:00Z") },
 	"time":      func(text string) bool { return isDateTime("2000-01-01T" + text) },
 	"email":     isEmail,
-	"hostname":  isHostname,
+	"hostname":  func(text string) bool { return canonical.IsName(strings.TrimSuffix(text, "."), "") },
 	"ipv4":      func(text string) bool { a, err := netip.ParseAddr(text); return err == nil && a.Is4() },
 	"ipv6": func(text string) bool {
 		a, err := netip.ParseAddr(text)
@@ -72,20 +72,6 @@ func isDateTime(text string) bool {
 func isEmail(text string) bool {
 	a, err := mail.ParseAddress(text)
 	return err == nil && a.Name == "" && a.Address == text
-}
-
-func isHostname(text string) bool {
-	text = strings.TrimSuffix(text, ".")
-	for label := range strings.SplitSeq(text, ".") {
-		if label == "" || len(label) > 63 || strings.Trim(label, "-") != label || strings.ContainsFunc(label, notInLabel) {
-			return false
-		}
-	}
-	return len(text) <= 253
-}
-
-func notInLabel(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
 }
 
 // uriOf is nil for what is none.

@@ -14,18 +14,18 @@ func items(s *source) rule {
 	}
 	return func(c *checker, value any, seen *seen) bool {
 		list, _ := value.([]any)
-		ok, before := true, min(len(first), len(list))
-		for i := 0; i < len(list) && (i < before || rest != nil); i++ {
-			p := rest
-			if i < before {
+		ok := true
+		for i, item := range list {
+			p, step := rest, strconv.Itoa(i)
+			if i < len(first) {
 				p = first[i]
+			} else if rest == nil {
+				break
 			}
-			if ok = c.applyAt(strconv.Itoa(i), p, list[i]) && ok; !ok && c.quiet > 0 {
+			if ok = c.applyAt(step, p, item) && ok; !ok && c.quiet > 0 {
 				return false
 			}
-		}
-		if seen.itemsBefore(before); rest != nil {
-			seen.itemsBefore(len(list))
+			seen.mark(step)
 		}
 		return ok
 	}
@@ -53,7 +53,7 @@ func contains(s *source) rule {
 		n := 0
 		for i, item := range list {
 			if c.fits(p, item, nil) {
-				seen.item(i)
+				seen.mark(strconv.Itoa(i))
 				n++
 			}
 		}
@@ -96,13 +96,14 @@ func unevaluatedItems(s *source) rule {
 	}
 	return func(c *checker, value any, seen *seen) bool {
 		list, _ := value.([]any)
+		c.count(len(list))
 		ok := true
-		for i := seen.upTo; i < len(list); i++ {
-			if !seen.items[i] {
-				ok = c.applyAt(strconv.Itoa(i), p, list[i]) && ok
+		for i, item := range list {
+			if step := strconv.Itoa(i); !seen.steps[step] {
+				ok = c.applyAt(step, p, item) && ok
+				seen.mark(step)
 			}
 		}
-		seen.itemsBefore(len(list))
 		return ok
 	}
 }

@@ -46,16 +46,18 @@ func properties(s *source) rule {
 			case !known:
 				ok = c.applyAt(name, rest, inner) && ok
 			}
-			if seen.name(name); !ok && c.quiet > 0 {
+			if seen.mark(name); !ok && c.quiet > 0 {
 				return false
 			}
 		}
-		if extra != nil {
-			slices.Sort(extra)
-			ok = c.fail("additional properties %s not allowed", quotes(extra))
-		}
-		return ok
+		return c.allows(extra) && ok
 	}
+}
+
+// allows fails if there are members that may not be there.
+func (c *checker) allows(extra []string) bool {
+	slices.Sort(extra)
+	return extra == nil || c.fail("additional properties %s not allowed", quotes(extra))
 }
 
 func propertyNames(s *source) rule {
@@ -157,24 +159,20 @@ func unevaluatedProperties(s *source) rule {
 	}
 	return func(c *checker, value any, seen *seen) bool {
 		object, _ := value.(map[string]any)
+		c.count(len(object))
 		ok := true
 		var extra []string
 		for name, inner := range object {
 			switch {
-			case seen.names[name]:
+			case seen.steps[name]:
+				continue
 			case p.never:
 				extra = append(extra, name)
 			default:
 				ok = c.applyAt(name, p, inner) && ok
 			}
+			seen.mark(name)
 		}
-		for name := range object {
-			seen.name(name)
-		}
-		if extra != nil {
-			slices.Sort(extra)
-			ok = c.fail("additional properties %s not allowed", quotes(extra))
-		}
-		return ok
+		return c.allows(extra) && ok
 	}
 }

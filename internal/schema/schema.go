@@ -62,7 +62,8 @@ func Compile(text []byte) (*Schema, error) {
 		return nil, err
 	}
 	draft := draft2020
-	if name, ok := namedDraft(doc); ok {
+	object, _ := doc.(map[string]any)
+	if name, ok := object["$schema"].(string); ok {
 		if draft = draftOf(name); draft == nil {
 			return nil, errElsewhere(name)
 		}
@@ -75,12 +76,6 @@ func Compile(text []byte) (*Schema, error) {
 		return nil, err
 	}
 	return compile(doc, draft, here)
-}
-
-func namedDraft(doc any) (name string, ok bool) {
-	object, _ := doc.(map[string]any)
-	name, ok = object["$schema"].(string)
-	return name, ok
 }
 
 // Check checks JSON against the schema. An *Error shows where it does not match.

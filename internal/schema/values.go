@@ -16,7 +16,7 @@ func rational(value any) *big.Rat {
 	if !ok {
 		return nil
 	}
-	r, _ := new(big.Rat).SetString(string(number)) // its exponent is bounded, see checkNumber
+	r, _ := new(big.Rat).SetString(string(number)) // its exponent is bounded, see checkValue
 	return r
 }
 
@@ -48,6 +48,6 @@ func appendCanonical(dst []byte, value any) []byte {
 }
 
 func isInteger(number json.Number) bool {
-	_, exponent, _ := canonical.Decimal(string(number)) // ok, see checkNumber
+	_, exponent, _ := canonical.Decimal(string(number)) // ok, see checkValue
 	return exponent >= 0
 }

@@ -76,16 +76,8 @@ func decode(text string) ([]byte, error) {
 	return key, nil
 }
 
-const redacted = "whsec_[redacted]"
-
-// String hides the secret.
-func (Secret) String() string { return redacted }
-
-// GoString hides the secret.
-func (Secret) GoString() string { return redacted }
-
 // Format hides the secret from every verb of fmt, %x and %d among them.
-func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "whsec_[redacted]") }
 
 // signer is the state for one signature at a time.
 type signer struct {

@@ -165,7 +165,7 @@ func TestSecretDoesNotPrint(t *testing.T) {
 		fmt.Fprintf(&out, verb+"\n", []Secret{secret})
 		fmt.Fprintf(&out, verb+"\n", nested)
 	}
-	fmt.Fprintln(&out, secret, secret.String(), secret.GoString())
+	fmt.Fprintln(&out, secret)
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("", "secret", secret, "nested", nested)
 	for _, part := range []string{"GHI", "R0hJ", "4748494a4b4c4d", "4748494A4B4C4D", "71 72 73", "0x47, 0x48"} {
 		if strings.Contains(out.String(), part) {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -41,6 +42,16 @@ func RenameNew(from, to string) error {
 		return err
 	}
 	return linkNew(from, to)
+}
+
+// Suspended is how long the machine was suspended since it was started, in which its
+// monotonic clock stood still.
+func Suspended() time.Duration {
+	var with, without unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &with) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &without) != nil {
+		return 0
+	}
+	return time.Duration(with.Nano() - without.Nano())
 }
 
 // OpenFiles is how many files and connections this process may have open.

@@ -2,7 +2,10 @@
 
 package system
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // FileSystem is not known here.
 func FileSystem(string) string { return "" }
@@ -13,6 +16,9 @@ func RenameNew(from, to string) error { return linkNew(from, to) }
 
 // OpenFiles is not known here.
 func OpenFiles() (most uint64, known bool) { return 0, false }
+
+// Suspended is not known here.
+func Suspended() time.Duration { return 0 }
 
 // ClockSynced is not known here.
 func ClockSynced() (synced, known bool) { return false, false }

@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -17,24 +18,20 @@ type Progress struct {
 	what  string
 	done  atomic.Pointer[string]
 	ended chan struct{}
-	gone  chan struct{}
+	shown sync.WaitGroup
 }
 
 // StartProgress shows what is being done until Stop; nothing where out, which is
 // stderr, is no terminal.
 func StartProgress(out io.Writer, what string) *Progress {
-	p := &Progress{what: what, ended: make(chan struct{}), gone: make(chan struct{})}
+	p := &Progress{out: out, what: what, ended: make(chan struct{})}
 	if Width(out) > 0 {
-		p.out = out
-		go p.show()
-	} else {
-		close(p.gone)
+		p.shown.Go(p.show)
 	}
 	return p
 }
 
 func (p *Progress) show() {
-	defer close(p.gone)
 	const clearLine = "\r\033[K"
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
@@ -65,5 +62,5 @@ func (p *Progress) Describe(done string) { p.done.Store(&done) }
 // Stop removes the line.
 func (p *Progress) Stop() {
 	close(p.ended)
-	<-p.gone
+	p.shown.Wait()
 }

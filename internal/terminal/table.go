@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // Table prints rows in aligned columns, some at a time: a column grows when a later
@@ -26,13 +28,13 @@ func (t *Table) Print(rows ...[]string) error {
 	for _, row := range rows {
 		t.widths = append(t.widths, make([]int, max(0, len(row)-len(t.widths)))...)
 		for i, cell := range row {
-			t.widths[i] = max(t.widths[i], columnsOfText(cell))
+			t.widths[i] = max(t.widths[i], runewidth.StringWidth(cell))
 		}
 	}
 	for _, row := range rows {
 		line := t.align(row)
 		if t.Width > 0 {
-			line = cut(line, t.Width)
+			line = runewidth.Truncate(line, t.Width, "…")
 		}
 		if _, err := fmt.Fprintln(t.To, line); err != nil {
 			return err
@@ -45,7 +47,7 @@ func (t *Table) Print(rows ...[]string) error {
 func (t *Table) align(row []string) string {
 	var b strings.Builder
 	for i, cell := range row {
-		space := strings.Repeat(" ", t.widths[i]-columnsOfText(cell))
+		space := strings.Repeat(" ", t.widths[i]-runewidth.StringWidth(cell))
 		if slices.Contains(t.Right, i) {
 			cell, space = space+cell, ""
 		}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-
-	"github.com/mattn/go-runewidth"
 )
 
 // Plain makes a text safe for one line on a terminal: control characters, and
@@ -47,9 +45,3 @@ func ShellWord(text string) string {
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
-
-// columnsOfText is how many columns a text takes.
-func columnsOfText(text string) int { return runewidth.StringWidth(text) }
-
-// cut shortens a text to some columns, with a mark at its end.
-func cut(text string, columns int) string { return runewidth.Truncate(text, columns, "…") }

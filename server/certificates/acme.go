@@ -107,7 +107,7 @@ func (a *ACME) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	challenge := slices.Equal(hello.SupportedProtos, []string{acme.ALPNProto})
 	switch d := a.domain(hello.ServerName); {
 	case d != nil && challenge:
-		return d.challengeCertificate(hello)
+		return d.challenged().GetCertificate(hello)
 	case d != nil:
 		return d.certificate(hello.Context())
 	case a.config.Local != nil && !challenge && isLocal(hello.Conn):
@@ -168,7 +168,7 @@ const challengePath = "/.well-known/acme-challenge/"
 // redirects all other requests to the same path over HTTPS.
 func (a *ACME) Challenges() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		d := a.domain(hostname(r.Host))
+		d := a.domain((&url.URL{Host: r.Host}).Hostname())
 		if !strings.HasPrefix(r.URL.Path, challengePath) {
 			if d == nil {
 				d = a.domains[0] // a client never chooses where it is redirected
@@ -181,13 +181,6 @@ func (a *ACME) Challenges() http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		d.challenge(w, r)
+		d.challenged().HTTPHandler(nil).ServeHTTP(w, r)
 	})
-}
-
-func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
-	}
-	return host
 }

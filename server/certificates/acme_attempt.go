@@ -3,7 +3,6 @@ package certificates
 import (
 	"context"
 	"crypto/tls"
-	"net/http"
 	"runtime"
 	"sync/atomic"
 
@@ -75,18 +74,9 @@ func (t *attempt) Put(ctx context.Context, key string, text []byte) error {
 // Delete has nothing to do: the next challenge replaces the last one.
 func (t *attempt) Delete(context.Context, string) error { return nil }
 
+// challenged answers the authority's challenges.
 func (d *domain) challenged() *autocert.Manager {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.manager
-}
-
-// challengeCertificate answers the authority's challenge over TLS.
-func (d *domain) challengeCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	return d.challenged().GetCertificate(hello)
-}
-
-// challenge answers the authority's challenge over plain HTTP.
-func (d *domain) challenge(w http.ResponseWriter, r *http.Request) {
-	d.challenged().HTTPHandler(nil).ServeHTTP(w, r)
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/crypto/acme/autocert"
 
+	"teamdata/internal/canonical"
 	"teamdata/internal/hint"
 	"teamdata/store"
 )
@@ -48,23 +49,14 @@ func newDomain(a *ACME, name string) *domain {
 	return d
 }
 
-// CheckDomain returns an error unless a certificate can be had for the name.
+// CheckDomain returns an error unless a certificate can be had for the name: it has two
+// labels or more, of which the last begins with a letter.
 func CheckDomain(name string) error {
-	if !isDomain(name) {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if !canonical.IsName(name, "") || strings.ToLower(name) != name || last == name || last[0] < 'a' {
 		return hint.New(fmt.Sprintf("%q is no domain to get a certificate for", name), "write it in full and in small letters, without port or *, such as data.example.com (an international one as xn--…)")
 	}
 	return nil
-}
-
-// isDomain takes names of two labels or more, of which the last begins with a letter.
-func isDomain(name string) bool {
-	labels := strings.Split(name, ".")
-	for _, label := range labels {
-		if label == "" || len(label) > 63 || strings.Trim(label, "-") != label || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-			return false
-		}
-	}
-	return len(name) <= 253 && len(labels) > 1 && labels[len(labels)-1][0] >= 'a'
 }
 
 // begin reports whether to ask for a certificate now, and prepares that. It goes by the

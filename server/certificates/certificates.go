@@ -5,7 +5,7 @@
 // It makes no outbound call unless ACME is configured, and then only to those
 // authorities.
 //
-// It may import store and internal/localca. A new source of certificates is a file
+// It may import store, internal/canonical and internal/localca. A new source of certificates is a file
 // of its own that implements [Source]; what all sources share belongs in
 // certificates.go, how a local certificate is made in internal/localca. What is tested
 // against an authority is in e2e/acme.

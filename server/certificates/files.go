@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -28,7 +29,7 @@ type FilesConfig struct {
 type Files struct {
 	config FilesConfig
 	served atomic.Pointer[tls.Certificate]
-	stats  [2]fs.FileInfo // the files when they were read last
+	stats  []fs.FileInfo // the files when they were read last
 	lastError
 }
 
@@ -49,7 +50,7 @@ func (f *Files) get(*tls.ClientHelloInfo) (*tls.Certificate, error) { return f.s
 // Refresh reads the files again if they have changed, or if they were unusable the
 // last time: they may have been half written.
 func (f *Files) Refresh(context.Context) {
-	changed := !same(f.stat(), f.stats)
+	changed := !slices.EqualFunc(f.stat(), f.stats, same)
 	if !changed && f.status("").LastError == "" {
 		return
 	}
@@ -87,23 +88,15 @@ func (f *Files) read() error {
 }
 
 // stat describes both files; nil for one that is not there.
-func (f *Files) stat() (files [2]fs.FileInfo) {
-	files[0], _ = os.Stat(f.config.Cert)
-	files[1], _ = os.Stat(f.config.Key)
-	return files
+func (f *Files) stat() []fs.FileInfo {
+	cert, _ := os.Stat(f.config.Cert)
+	key, _ := os.Stat(f.config.Key)
+	return []fs.FileInfo{cert, key}
 }
 
-func same(a, b [2]fs.FileInfo) bool {
-	for i := range a {
-		if a[i] == nil || b[i] == nil {
-			if a[i] != b[i] {
-				return false
-			}
-			continue
-		}
-		if !os.SameFile(a[i], b[i]) || a[i].Size() != b[i].Size() || !a[i].ModTime().Equal(b[i].ModTime()) {
-			return false
-		}
+func same(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == b
 	}
-	return true
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }

@@ -23,16 +23,9 @@ const maxHops = 32
 // Proxies are the addresses of the trusted proxies.
 type Proxies []netip.Prefix
 
-var named = map[string]Proxies{
-	"loopback": prefixes("127.0.0.0/8", "::1/128"),
-	"private":  prefixes("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"),
-}
-
-func prefixes(texts ...string) (p Proxies) {
-	for _, text := range texts {
-		p = append(p, netip.MustParsePrefix(text))
-	}
-	return p
+var named = map[string][]string{
+	"loopback": {"127.0.0.0/8", "::1/128"},
+	"private":  {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"},
 }
 
 // Parse reads CIDRs and addresses, and the names loopback and private. The error is one
@@ -40,15 +33,17 @@ func prefixes(texts ...string) (p Proxies) {
 func Parse(list []string) (p Proxies, err error) {
 	for _, text := range list {
 		text = strings.TrimSpace(text)
-		if group, ok := named[text]; ok {
-			p = append(p, group...)
-			continue
+		group, ok := named[text]
+		if !ok {
+			group = []string{text}
 		}
-		prefix, err := parsePrefix(text)
-		if err != nil {
-			return nil, err
+		for _, text := range group {
+			prefix, err := parsePrefix(text)
+			if err != nil {
+				return nil, err
+			}
+			p = append(p, prefix)
 		}
-		p = append(p, prefix)
 	}
 	return p, nil
 }
@@ -91,28 +86,33 @@ func (p Proxies) Client(peer netip.Addr, h http.Header) netip.Addr {
 		return peer
 	}
 	standard, usual := h["Forwarded"], h["X-Forwarded-For"]
-	client := p.walk(peer, hops{lines: standard, parse: forwarded})
+	client := p.walk(peer, standard, forwarded)
 	if len(usual) == 0 {
 		return client
 	}
-	other := p.walk(peer, hops{lines: usual, parse: xForwardedFor})
+	other := p.walk(peer, usual, xForwardedFor)
 	if len(standard) == 0 || other == client {
 		return other
 	}
 	return peer
 }
 
-// walk follows the chain of proxies to the first address that is not trusted.
-func (p Proxies) walk(client netip.Addr, list hops) netip.Addr {
-	for range maxHops {
-		if !p.Trust(client) {
+// walk follows the chain of proxies to the first address that is not trusted. parse returns
+// the zero Addr for an element that contains no address. Empty elements are skipped.
+func (p Proxies) walk(client netip.Addr, lines []string, parse func(element string) netip.Addr) netip.Addr {
+	hops := 0
+	for element := range elements(lines) {
+		if element = strings.Trim(element, space); element == "" {
+			continue
+		}
+		if hops == maxHops || !p.Trust(client) {
 			break
 		}
-		hop := list.next()
+		hop := parse(element)
 		if !hop.IsValid() {
 			break
 		}
-		client = plain(hop)
+		client, hops = plain(hop), hops+1
 	}
 	return client
 }

@@ -220,8 +220,8 @@ func FuzzElements(f *testing.F) {
 			return
 		}
 		var got []string
-		for h := (hops{line: line}); h.line != ""; {
-			got = append(got, h.cut())
+		for element := range elements([]string{line}) {
+			got = append(got, element)
 		}
 		slices.Reverse(got)
 		if want[0] == "" {

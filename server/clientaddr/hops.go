@@ -1,40 +1,28 @@
 package clientaddr
 
 import (
+	"iter"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
-// hops reads the elements of a list header, the last first. Several lines of one
-// name are one list.
-type hops struct {
-	lines []string // yet to be read
-	line  string   // the unread rest of the current line
-	parse func(element string) netip.Addr
-}
-
 const space = " \t"
 
-// next returns the address in the element before the one read last: the zero Addr
-// if there is none or it contains no address. Empty elements are skipped.
-func (h *hops) next() netip.Addr {
-	for h.line != "" || len(h.lines) > 0 {
-		if h.line == "" {
-			h.line, h.lines = h.lines[len(h.lines)-1], h.lines[:len(h.lines)-1]
-		}
-		if element := strings.Trim(h.cut(), space); element != "" {
-			return h.parse(element)
+// elements are those of a list header, the last first. Several lines of one name are one
+// list.
+func elements(lines []string) iter.Seq[string] {
+	return func(yield func(element string) bool) {
+		for _, line := range slices.Backward(lines) {
+			for line != "" {
+				i := lastComma(line)
+				if !yield(line[i+1:]) {
+					return
+				}
+				line = line[:max(i, 0)]
+			}
 		}
 	}
-	return netip.Addr{}
-}
-
-// cut takes the last element off the line.
-func (h *hops) cut() string {
-	i := lastComma(h.line)
-	element := h.line[i+1:]
-	h.line = h.line[:max(i, 0)]
-	return element
 }
 
 // lastComma returns the index of the last comma outside quotes, or -1. Since it

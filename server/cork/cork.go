@@ -51,20 +51,31 @@ func (l listener) Accept() (net.Conn, error) {
 	return &Conn{Conn: c}, nil
 }
 
-// FromRequestConn returns the Conn beneath the connection that http.Server passed to
-// ConnContext: c itself, or one beneath it. It returns nil if there is
+// Beneath returns the first connection of type C among c and those beneath it, each of
+// which the one above returns from its method NetConn, as TLS does. It is false if there is
 // none.
-func FromRequestConn(c net.Conn) *Conn {
+func Beneath[C any](c net.Conn) (found C, ok bool) {
 	for {
-		switch wrapped := c.(type) {
-		case *Conn:
-			return wrapped
-		case interface{ NetConn() net.Conn }:
-			c = wrapped.NetConn()
-		default:
-			return nil
+		if found, ok = c.(C); ok {
+			return found, true
 		}
+		above, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			return found, false
+		}
+		c = above.NetConn()
 	}
+}
+
+// CloseWrite shuts down the writing side of c, as net/http does before it closes a
+// connection whose request it didn't read to the end, or of the first connection beneath
+// that can. If none can, it fails with errors.ErrUnsupported.
+func CloseWrite(c net.Conn) error {
+	half, ok := Beneath[interface{ CloseWrite() error }](c)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return half.CloseWrite()
 }
 
 // Conn is a connection that can hold back what is written to it. Its methods are
@@ -150,16 +161,14 @@ func (c *Conn) finish() {
 	c.uncork()
 }
 
-// CloseWrite sends what was gathered and signals the peer that nothing follows,
-// as net/http does before it closes a connection whose request it didn't read
-// to the end. Over what has no such half it fails with errors.ErrUnsupported.
+// NetConn returns the connection beneath.
+func (c *Conn) NetConn() net.Conn { return c.Conn }
+
+// CloseWrite sends what was gathered and signals the peer that nothing follows; see the
+// function CloseWrite.
 func (c *Conn) CloseWrite() error {
-	half, ok := c.Conn.(interface{ CloseWrite() error })
-	if !ok {
-		return errors.ErrUnsupported
-	}
 	if err := c.Uncork(); err != nil {
 		return err
 	}
-	return half.CloseWrite()
+	return CloseWrite(c.Conn)
 }

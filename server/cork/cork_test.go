@@ -247,7 +247,7 @@ func TestCloseWrite(t *testing.T) {
 	server, err := l.Accept()
 	kit.Must(t, err)
 	defer server.Close()
-	c := FromRequestConn(server)
+	c, _ := Beneath[*Conn](server)
 	c.Cork()
 	c.Write([]byte("all"))
 	kit.Must(t, c.CloseWrite())

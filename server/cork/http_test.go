@@ -69,7 +69,8 @@ func start(t testing.TB, secure bool) (*httptest.Server, *counting) {
 	count := &counting{Listener: s.Listener}
 	s.Listener = Listener(count)
 	s.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-		return context.WithValue(ctx, connKey{}, FromRequestConn(c))
+		corked, _ := Beneath[*Conn](c)
+		return context.WithValue(ctx, connKey{}, corked)
 	}
 	if secure {
 		s.StartTLS()
@@ -170,8 +171,8 @@ func TestPipelinedRequests(t *testing.T) {
 	}
 }
 
-func TestFromRequestConn(t *testing.T) {
-	if c := FromRequestConn(new(recorder)); c != nil {
+func TestBeneath(t *testing.T) {
+	if c, ok := Beneath[*Conn](new(recorder)); c != nil || ok {
 		t.Errorf("%v from a connection that can't cork", c)
 	}
 }
