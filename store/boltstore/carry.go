@@ -27,7 +27,7 @@ func ReadFile(path string, key Sealer, fn func(store.Source) error) error {
 		case version < schemaVersion():
 			return olderSchema(version)
 		}
-		sealed, err := sealing{rows.Sealing{Sealer: key}}.check(db)
+		sealed, err := checkSeal(db, rows.Sealing{Sealer: key})
 		if err != nil {
 			return err
 		}

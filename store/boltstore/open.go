@@ -26,9 +26,12 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func open(path string, o Options) (*Store, error) {
-	s := &Store{clock: o.Now, tests: o.ForTests, before: o.BeforeCommit, seal: sealing{rows.Sealing{Sealer: o.Sealer}}}
+	s := &Store{clock: o.Now, tests: o.ForTests, before: o.BeforeCommit, seal: rows.Sealing{Sealer: o.Sealer}}
 	if s.clock == nil {
 		s.clock = time.Now
+	}
+	if s.before == nil {
+		s.before = func() error { return nil }
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	var err error
@@ -76,7 +79,7 @@ func (s *Store) prepare() error {
 	if found > schemaVersion() {
 		return unknownSchema(s.db, found)
 	}
-	sealed, err := s.seal.check(s.db)
+	sealed, err := checkSeal(s.db, s.seal)
 	if err != nil {
 		return err
 	}
@@ -116,7 +119,7 @@ func (s *Store) upgrade(bolt *bbolt.Tx, found uint64) error {
 		}
 	}
 	if s.sealedNow {
-		if err := s.seal.all(bolt); err != nil {
+		if err := sealAll(bolt, s.seal); err != nil {
 			return err
 		}
 	}

@@ -50,11 +50,9 @@ var rowNames = func() [][][]byte {
 
 // allRowBuckets are the buckets of all kinds, each once.
 func allRowBuckets() [][]byte {
-	var names [][]byte
-	for _, k := range rowKinds {
-		names = append(names, rowBuckets(k)...)
-	}
-	return slices.CompactFunc(slices.SortedFunc(slices.Values(names), bytes.Compare), bytes.Equal)
+	names := slices.Concat(rowNames...)
+	slices.SortFunc(names, bytes.Compare)
+	return slices.CompactFunc(names, bytes.Equal)
 }
 
 // opened are the buckets of a kind that were opened to write.
@@ -185,7 +183,7 @@ func (t *tx) Next(k *rows.Kind) (uint64, error) {
 	return n, storageFault(err)
 }
 
-func (t *tx) Sealing() rows.Sealing { return t.s.seal.Sealing }
+func (t *tx) Sealing() rows.Sealing { return t.s.seal }
 
 // Rewritable is as much as an attempt may add to a delivery.
 func (t *tx) Rewritable() int { return store.MaxKeptAnswer }
