@@ -66,7 +66,7 @@ func dumpKind(bolt *bbolt.Tx, kind store.Kind, fn func(key, record []byte) error
 		}
 		return nil
 	}
-	if k := rowKind(string(kind)); k != nil {
+	if k := rows.Named(string(kind)); k != nil {
 		failed := newTx(nil, bolt, nil).Scan(k, rows.Range{Index: rows.ByKey}, func(item rows.Item) bool {
 			err = fn(item.Key, item.Value)
 			return err == nil

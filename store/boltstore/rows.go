@@ -2,7 +2,6 @@ package boltstore
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"slices"
 
@@ -20,15 +19,6 @@ var _ rows.Rows = (*tx)(nil)
 
 // rowKinds are the kinds of rows in a file.
 var rowKinds = rows.Kinds()
-
-// rowKind finds one by the name of its bucket; nil: there is none.
-func rowKind(name string) *rows.Kind {
-	i, ok := slices.BinarySearchFunc(rowKinds, name, func(k *rows.Kind, name string) int { return cmp.Compare(k.Name, name) })
-	if !ok {
-		return nil
-	}
-	return rowKinds[i]
-}
 
 // rowBuckets are the buckets of a kind: that of the rows, then those of its indexes.
 func rowBuckets(k *rows.Kind) [][]byte {
