@@ -76,7 +76,7 @@ func (a *App) maxConns() int {
 // bind binds the public listener, unless a service manager has done so.
 func (a *App) bind() (err error) {
 	if a.listener, err = a.activated(); a.listener == nil && err == nil {
-		a.listener, err = listen(a.settings.Listen)
+		a.listener, err = Listen(a.settings.Listen)
 	}
 	if err != nil || a.settings.Clock == nil {
 		return err
@@ -92,14 +92,6 @@ func checkLoopback(address net.Addr) error {
 		return nil
 	}
 	return SettingError{hint.New(fmt.Sprintf("%s can be reached from elsewhere, and --test-clock is for tests on this machine only", address), "listen on 127.0.0.1")}
-}
-
-// listen listens on a host:port, or on a Unix socket.
-func listen(address string) (net.Listener, error) {
-	if path, ok := strings.CutPrefix(address, UnixPrefix); ok {
-		return listenUnix(path)
-	}
-	return Listen(address)
 }
 
 // listenUnix listens on a Unix socket, replacing a stale one.
@@ -123,8 +115,11 @@ func listenUnix(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// Listen binds a host:port. Its errors say what to do.
+// Listen binds a host:port, or a Unix socket. Its errors say what to do.
 func Listen(address string) (net.Listener, error) {
+	if path, ok := strings.CutPrefix(address, UnixPrefix); ok {
+		return listenUnix(path)
+	}
 	l, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
