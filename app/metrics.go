@@ -72,10 +72,7 @@ func (a *App) serveMetrics(handler http.Handler) (end func(), err error) {
 func (a *App) storage() (metrics.Storage, error) {
 	st, err := a.store.Stats()
 	free, known := system.DiskFree(a.folder())
-	return metrics.Storage{
-		Reads: st.Reads, OldestRead: st.OldestRead, Size: st.Size, Free: st.Free,
-		DiskFree: free, DiskFreeUnknown: !known, Database: st.Database,
-	}, err
+	return metrics.Storage{Stats: st, DiskFree: free, DiskFreeUnknown: !known}, err
 }
 
 func (a *App) backlog() (store.Backlog, error) {
