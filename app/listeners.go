@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"log"
 	"math"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/coreos/go-systemd/v22/activation"
 
@@ -130,6 +134,52 @@ func Listen(address string) (net.Listener, error) {
 		return nil, hint.With(fmt.Errorf("can't listen on %s: %w", address, err), "choose another address with --listen")
 	}
 	return l, nil
+}
+
+// sideServer is a server beside the public one.
+type sideServer struct {
+	http     http.Server
+	listener net.Listener // nil: it doesn't listen
+}
+
+// open listens on the address of a flag, for small requests over plain HTTP.
+func (s *sideServer) open(flag, address, advice string, handler http.Handler) (err error) {
+	if s.listener, err = net.Listen("tcp", address); err != nil {
+		return hint.With(fmt.Errorf("%s: can't listen on %s: %w", flag, address, err), advice)
+	}
+	s.http = http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      10 * time.Second,
+		IdleTimeout:       30 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0),
+	}
+	return nil
+}
+
+// serve answers until close.
+func (s *sideServer) serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// serveAside serves within the limit of connections. The public server works without it, so
+// its failure ends nothing else.
+func (a *App) serveAside(s *sideServer, failed string) {
+	if err := s.serve(a.server.Limit(s.listener)); err != nil {
+		a.log.Error().Err(err).Msg(failed)
+	}
+}
+
+func (s *sideServer) close() {
+	s.http.Close()
+	if s.listener != nil {
+		s.listener.Close() // for a start that failed
+	}
 }
 
 // activated returns the socket that a service manager, such as systemd with a
