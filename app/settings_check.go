@@ -53,73 +53,60 @@ func (s *Settings) Check() error {
 // checkFlags checks the values of the flags and their combination.
 func (s *Settings) checkFlags() error {
 	data := locate(s.Data)
-	return cmp.Or(s.checkBounds(), s.checkDemo(), data.checkForm("--data"), data.checkSettings(s), s.checkMail(), s.checkTLS(),
-		s.checkObserving(), s.checkSettingsPage(), s.checkListen(), checkMemory(s.MemoryLimit), s.checkTestClock())
+	return cmp.Or(s.checkRules(), data.checkForm("--data"), data.checkSettings(s), s.checkACME(), s.checkSettingsPage(),
+		s.checkListeners(), checkMemory(s.MemoryLimit), s.checkTestClock())
 }
 
-// checkBounds checks each number and each time by itself.
-func (s *Settings) checkBounds() error {
-	for _, bound := range []struct {
-		kept bool
-		rule string
+// checkRules checks each number and each time by itself, and which flags go together.
+func (s *Settings) checkRules() error {
+	isUnix := strings.HasPrefix(s.Listen, UnixPrefix)
+	log, files, domain := server.AccessLog(s.AccessLog), s.TLSCert != "" || s.TLSKey != "", len(s.Domains) > 0
+	for _, r := range []struct {
+		kept         bool
+		rule, advice string // the advice may be empty
 	}{
-		{s.KeyRate >= 0, "--key-rate is 0 (no limit) or more"},
-		{s.ClientRate >= 0, "--client-rate is 0 (no limit) or more"},
-		{s.MaxConns >= 0, "--max-conns is 0 (no limit) or more"},
-		{s.MaxConnsPerClient >= 0, "--max-conns-per-client is 0 (no limit) or more"},
-		{s.AttemptTimeout > 0, "--attempt-timeout is longer than 0, such as 15s"},
-		{s.DeliveryRetention > 0, "--delivery-retention is longer than 0, such as 720h"},
-		{s.HeldRetention > 0, "--held-retention is longer than 0, such as 2160h"},
-		{s.BackupEvery >= time.Minute, "--backup-every is 1m or more, such as 24h"},
-		{s.BackupKeep >= 1, "--backup-keep is 1 or more"},
-		{s.AccessLogSample >= 1, "--access-log-sample is 1 or more"},
-		{!hasNonPositive(s.RetrySchedule), "--retry-schedule holds times longer than 0, such as 1m,5m,25m,125m,625m"},
-		{!hasNonPositive(s.MailRetrySchedule), "--mail-retry-schedule holds times longer than 0, such as 1m,5m,25m,2h"},
-	} {
-		if !bound.kept {
-			return errors.New(bound.rule)
-		}
-	}
-	return nil
-}
+		{s.KeyRate >= 0, "--key-rate is 0 (no limit) or more", ""},
+		{s.ClientRate >= 0, "--client-rate is 0 (no limit) or more", ""},
+		{s.MaxConns >= 0, "--max-conns is 0 (no limit) or more", ""},
+		{s.MaxConnsPerClient >= 0, "--max-conns-per-client is 0 (no limit) or more", ""},
+		{s.AttemptTimeout > 0, "--attempt-timeout is longer than 0, such as 15s", ""},
+		{s.DeliveryRetention > 0, "--delivery-retention is longer than 0, such as 720h", ""},
+		{s.HeldRetention > 0, "--held-retention is longer than 0, such as 2160h", ""},
+		{s.BackupEvery >= time.Minute, "--backup-every is 1m or more, such as 24h", ""},
+		{s.BackupKeep >= 1, "--backup-keep is 1 or more", ""},
+		{s.AccessLogSample >= 1, "--access-log-sample is 1 or more", ""},
+		{!hasNonPositive(s.RetrySchedule), "--retry-schedule holds times longer than 0, such as 1m,5m,25m,125m,625m", ""},
+		{!hasNonPositive(s.MailRetrySchedule), "--mail-retry-schedule holds times longer than 0, such as 1m,5m,25m,2h", ""},
+		{log == server.LogAll || log == server.LogErrors || log == server.LogOff, fmt.Sprintf("--access-log %q is none of all, errors, off", log), ""},
 
-func (s *Settings) checkDemo() error {
-	if s.Demo && (s.Data != DefaultData || s.Seed != "") {
-		return hint.New("--demo brings its own data", "leave out --data and --seed")
+		{!s.Demo || s.Data == DefaultData && s.Seed == "", "--demo brings its own data", "leave out --data and --seed"},
+		{s.SMTPURL == "" || s.MailFrom != "", "--smtp-url needs --mail-from, the address that mail comes from, such as teamdata@example.com", ""},
+		{s.SMTPURL != "" || s.OperatorMail == "", "--operator-mail needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587", ""},
+		{s.OperatorMail == "" || store.ValidAddress(s.OperatorMail), fmt.Sprintf("--operator-mail %q is not a mail address, such as ops@example.com", s.OperatorMail), ""},
+		{s.SMTPURL != "" || s.MailFrom == "", "--mail-from needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587", ""},
+		{s.SMTPURL == "" || !isUnix || s.PublicURL != "", "--smtp-url on a Unix socket needs --public-url, for the links in mail", ""},
+		{!s.ProxyProtocol || isUnix || len(s.TrustedProxies) > 0, "--proxy-protocol needs --trusted-proxies, the proxies that may connect, such as loopback or 10.0.0.7", ""},
+
+		{s.TLSCert == "" || s.TLSKey != "", "--tls-cert needs --tls-key, the file with the certificate's private key", ""},
+		{s.TLSKey == "" || s.TLSCert != "", "--tls-key needs --tls-cert, the file with the key's certificate", ""},
+		{!s.HTTP || !files, "--tls-cert is for HTTPS", "leave it out, or --http"},
+		{!s.HTTP || !domain, "--domain gets a certificate for HTTPS", "leave it out and let the proxy get one, or leave out --http"},
+		{!files || !domain, "--tls-cert and --domain are two certificates", "leave out one"},
+		{!s.Demo || !files && !domain, "--demo brings its own certificate", "leave out --tls-cert and --domain"},
+	} {
+		switch {
+		case r.kept:
+		case r.advice != "":
+			return hint.New(r.rule, r.advice)
+		default:
+			return errors.New(r.rule)
+		}
 	}
 	return nil
 }
 
 func hasNonPositive(times []time.Duration) bool {
 	return slices.ContainsFunc(times, func(d time.Duration) bool { return d <= 0 })
-}
-
-// checkObserving checks the flags about metrics and the access log.
-func (s *Settings) checkObserving() error {
-	switch server.AccessLog(s.AccessLog) {
-	case server.LogAll, server.LogErrors, server.LogOff:
-	default:
-		return fmt.Errorf("--access-log %q is none of all, errors, off", s.AccessLog)
-	}
-	if s.Metrics == "" {
-		return nil
-	}
-	return CheckAddress("--metrics", s.Metrics, "127.0.0.1:9464")
-}
-
-// checkMail checks the combination of the flags about mail.
-func (s *Settings) checkMail() error {
-	switch {
-	case s.SMTPURL != "" && s.MailFrom == "":
-		return errors.New("--smtp-url needs --mail-from, the address that mail comes from, such as teamdata@example.com")
-	case s.SMTPURL == "" && s.OperatorMail != "":
-		return errors.New("--operator-mail needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587")
-	case s.OperatorMail != "" && !store.ValidAddress(s.OperatorMail):
-		return fmt.Errorf("--operator-mail %q is not a mail address, such as ops@example.com", s.OperatorMail)
-	case s.SMTPURL == "" && s.MailFrom != "":
-		return errors.New("--mail-from needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587")
-	}
-	return nil
 }
 
 // checkTestClock refuses a test clock on a server that can be reached from elsewhere, as
@@ -157,20 +144,21 @@ func isLoopbackURL(text string) bool {
 	return err == nil && netguard.IsLoopback(u.Hostname())
 }
 
-// checkListen checks the combination of the flags about listeners and proxies.
-func (s *Settings) checkListen() error {
+// checkListeners checks where the server listens.
+func (s *Settings) checkListeners() error {
+	if s.Metrics != "" {
+		if err := CheckAddress("--metrics", s.Metrics, "127.0.0.1:9464"); err != nil {
+			return err
+		}
+	}
 	path, isUnix := strings.CutPrefix(s.Listen, UnixPrefix)
 	switch {
-	case s.ProxyProtocol && len(s.TrustedProxies) == 0 && !isUnix:
-		return errors.New("--proxy-protocol needs --trusted-proxies, the proxies that may connect, such as loopback or 10.0.0.7")
 	case isUnix && path == "":
 		return errors.New("--listen unix: lacks the path of the socket, such as unix:/run/teamdata/http.sock")
 	case isUnix && strings.ContainsFunc(path, unicode.IsControl):
 		return hint.New(fmt.Sprintf("--listen %q holds a control character", s.Listen), "write the path without it, such as unix:/run/teamdata/http.sock")
 	case isUnix && path == SocketPath(s.Socket, s.Data, s.StateDir):
 		return hint.With(fmt.Errorf("%s is the socket of the admin API", path), "choose another path with --listen")
-	case isUnix && s.SMTPURL != "" && s.PublicURL == "":
-		return errors.New("--smtp-url on a Unix socket needs --public-url, for the links in mail")
 	case isUnix:
 		return nil
 	}
@@ -202,28 +190,6 @@ func (s *Settings) Faults() (faults []error) {
 // LetsEncryptTerms is the address of the default ACME authority's terms.
 const LetsEncryptTerms = "https://letsencrypt.org/repository/"
 
-// checkTLS checks the combination of the flags about the certificate.
-func (s *Settings) checkTLS() error {
-	files := s.TLSCert != "" || s.TLSKey != ""
-	switch {
-	case s.TLSCert != "" && s.TLSKey == "":
-		return errors.New("--tls-cert needs --tls-key, the file with the certificate's private key")
-	case s.TLSKey != "" && s.TLSCert == "":
-		return errors.New("--tls-key needs --tls-cert, the file with the key's certificate")
-	case s.HTTP && files:
-		return hint.New("--tls-cert is for HTTPS", "leave it out, or --http")
-	case s.HTTP && len(s.Domains) > 0:
-		return hint.New("--domain gets a certificate for HTTPS", "leave it out and let the proxy get one, or leave out --http")
-	case files && len(s.Domains) > 0:
-		return hint.New("--tls-cert and --domain are two certificates", "leave out one")
-	case s.Demo && (files || len(s.Domains) > 0):
-		return hint.New("--demo brings its own certificate", "leave out --tls-cert and --domain")
-	case len(s.Domains) == 0:
-		return s.checkNoACME()
-	}
-	return s.checkACME()
-}
-
 // checkNoACME rejects flags that have no effect without --domain.
 func (s *Settings) checkNoACME() error {
 	for flag, given := range map[string]bool{
@@ -237,7 +203,11 @@ func (s *Settings) checkNoACME() error {
 	return nil
 }
 
+// checkACME checks the flags about the certificate of --domain.
 func (s *Settings) checkACME() error {
+	if len(s.Domains) == 0 {
+		return s.checkNoACME()
+	}
 	for _, name := range s.Domains {
 		if err := certificates.CheckDomain(name); err != nil {
 			return fmt.Errorf("--domain: %w", err)
