@@ -127,7 +127,7 @@ func (f file) importFixture(ctx context.Context, o boltstore.Options, name strin
 	switch {
 	case errors.Is(err, context.Canceled):
 		err = fmt.Errorf("%s: stopped before the end; data file %s is as it was", name, string(f))
-	case errors.Is(err, boltstore.ErrInUse):
+	case errors.Is(err, boltfile.ErrInUse):
 		err = hint.With(err, "or leave the server running and fill it through its admin API, as docs/admin-api.md says")
 	}
 	return sum, sealed, err

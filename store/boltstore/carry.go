@@ -19,13 +19,8 @@ var _ store.Carrier = (*Store)(nil)
 func ReadFile(path string, key Sealer, fn func(store.Source) error) error {
 	return boltfile.Read(path, func(db *bbolt.DB) error {
 		version, err := schemaOf(db)
-		switch {
-		case err != nil:
+		if err = cmp.Or(err, olderSchema(version)); err != nil {
 			return err
-		case version > schemaVersion():
-			return unknownSchema(db, version)
-		case version < schemaVersion():
-			return olderSchema(version)
 		}
 		sealed, err := checkSeal(db, rows.Sealing{Sealer: key})
 		if err != nil {

@@ -76,9 +76,6 @@ func (s *Store) prepare() error {
 	if err != nil {
 		return err
 	}
-	if found > schemaVersion() {
-		return unknownSchema(s.db, found)
-	}
 	sealed, err := checkSeal(s.db, s.seal)
 	if err != nil {
 		return err
@@ -127,7 +124,7 @@ func (s *Store) upgrade(bolt *bbolt.Tx, found uint64) error {
 }
 
 // schemaOf returns the schema version of a file, 0 for a new one. A bbolt file of
-// another program is rejected.
+// another program is rejected, and one of a schema above ours.
 func schemaOf(db *bbolt.DB) (version uint64, err error) {
 	err = db.View(func(bolt *bbolt.Tx) error {
 		first, _ := bolt.Cursor().First()
@@ -141,7 +138,9 @@ func schemaOf(db *bbolt.DB) (version uint64, err error) {
 			}
 			return &boltfile.Error{Text: "is a bbolt file, but not one of teamdata", Advice: "give another file with --data"}
 		}
-		version = binary.BigEndian.Uint64(meta.Get(keySchema))
+		if version = binary.BigEndian.Uint64(meta.Get(keySchema)); version > schemaVersion() {
+			return unknownSchema(bolt, version)
+		}
 		return nil
 	})
 	return version, err
@@ -167,13 +166,8 @@ func ours(bolt *bbolt.Tx) bool {
 
 // unknownSchema is the error about a file of a schema above ours. A file from before the
 // first release, whose schemas went up to 4, lacks a bucket that all later ones have.
-func unknownSchema(db *bbolt.DB, found uint64) error {
-	unreleased := false
-	_ = db.View(func(bolt *bbolt.Tx) error {
-		unreleased = bolt.Bucket([]byte("managers")) != nil && bolt.Bucket([]byte("visibleOrgs")) == nil
-		return nil
-	})
-	if unreleased {
+func unknownSchema(bolt *bbolt.Tx, found uint64) error {
+	if bolt.Bucket([]byte("managers")) != nil && bolt.Bucket([]byte("visibleOrgs")) == nil {
 		return &boltfile.Error{
 			Text:   fmt.Sprintf("has schema %d of a teamdata from before the first release, which later ones don't read", found),
 			Advice: "export it with the teamdata that wrote it, and import that: teamdata export, teamdata import",
