@@ -56,16 +56,6 @@ func (f file) checkForm(flag string) error {
 // order of bytes.
 func isInvisible(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf) }
 
-func (f file) checkSettings(s *Settings) error {
-	if s.StateDir != "" {
-		return hint.New("--state-dir is for a database in --data", "leave it out: what belongs to a data file is put beside it")
-	}
-	if s.Node != "" {
-		return hint.New("--node is for a database in --data", "leave it out: one server alone uses a data file")
-	}
-	return nil
-}
-
 // The advice for commands that work on whole files.
 const (
 	dumpAdvice    = "back up a database with pg_dump, or with what its host offers"

@@ -17,6 +17,7 @@ import (
 	"teamdata/delivery/mail"
 	"teamdata/internal/hint"
 	"teamdata/internal/netguard"
+	"teamdata/internal/terminal"
 	"teamdata/server"
 	"teamdata/server/certificates"
 	"teamdata/server/clientaddr"
@@ -52,15 +53,25 @@ func (s *Settings) Check() error {
 
 // checkFlags checks the values of the flags and their combination.
 func (s *Settings) checkFlags() error {
-	data := locate(s.Data)
-	return cmp.Or(s.checkRules(), data.checkForm("--data"), data.checkSettings(s), s.checkACME(), s.checkSettingsPage(),
-		s.checkListeners(), checkMemory(s.MemoryLimit), s.checkTestClock())
+	return cmp.Or(locate(s.Data).checkForm("--data"), s.checkRules(), s.checkACME(), s.checkSettingsPage(),
+		s.checkListeners(), checkMemory(s.MemoryLimit))
 }
 
-// checkRules checks each number and each time by itself, and which flags go together.
+// The ends of rules that several flags have.
+const (
+	needsDomain = " needs --domain, the name to get a certificate for, such as data.example.com"
+	forOthers   = " is for a server that others reach, and --test-clock is for tests on this machine only"
+	leaveOutOne = "leave out one of the two"
+)
+
+// checkRules checks each number and each time by itself, and which flags go together. A test
+// clock is refused on a server that can be reached from elsewhere, as far as the flags show:
+// who reaches the admin API can move it. See also checkLoopback.
 func (s *Settings) checkRules() error {
-	isUnix := strings.HasPrefix(s.Listen, UnixPrefix)
+	shared, test, isUnix := locate(s.Data).shared(), s.Clock != nil, strings.HasPrefix(s.Listen, UnixPrefix)
+	https := strings.HasPrefix(s.publicOrigin(), "https://") || s.PublicURL == "" && !s.HTTP
 	log, files, domain := server.AccessLog(s.AccessLog), s.TLSCert != "" || s.TLSKey != "", len(s.Domains) > 0
+	directory := len(s.ACMEDirectories) > 0 && !slices.Equal(s.ACMEDirectories, []string{certificates.LetsEncrypt})
 	for _, r := range []struct {
 		kept         bool
 		rule, advice string // the advice may be empty
@@ -93,6 +104,25 @@ func (s *Settings) checkRules() error {
 		{!s.HTTP || !domain, "--domain gets a certificate for HTTPS", "leave it out and let the proxy get one, or leave out --http"},
 		{!files || !domain, "--tls-cert and --domain are two certificates", "leave out one"},
 		{!s.Demo || !files && !domain, "--demo brings its own certificate", "leave out --tls-cert and --domain"},
+		{domain || !s.ACMEAcceptTerms, "--acme-accept-terms" + needsDomain, ""},
+		{domain || s.ACMEEmail == "", "--acme-email" + needsDomain, ""},
+		{domain || s.ACMEHTTP == "", "--acme-http" + needsDomain, ""},
+		{domain || !directory, "--acme-directory" + needsDomain, ""},
+		{domain || s.ACMECA == "", "--acme-ca" + needsDomain, ""},
+		{len(s.FrameAncestors) == 0 || https, "--frame-ancestors needs HTTPS, because browsers send no cookie to a frame without it", "give --public-url https://…, or leave out --http"},
+
+		{shared || s.StateDir == "", "--state-dir is for a database in --data", "leave it out: what belongs to a data file is put beside it"},
+		{shared || s.Node == "", "--node is for a database in --data", "leave it out: one server alone uses a data file"},
+		{s.Node == "" || store.ValidID(s.Node), "--node " + terminal.ShellWord(s.Node) + " is no name of a node", "give 1 to 64 of A-Z a-z 0-9 _ and -"},
+		{!shared || s.BackupDir == "", "--backup-dir is for a data file, and --data is a database", dumpAdvice},
+
+		{!test || s.Seed != "-", "--seed - can be read only once, and with --test-clock a reset reads it again", "give the path of a file"},
+		{!test || !isUnix && !isPublic(s.Listen), "--listen " + s.Listen + forOthers, leaveOutOne},
+		{!test || !isPublic(s.Metrics), "--metrics " + s.Metrics + forOthers, leaveOutOne},
+		{!test || s.PublicURL == "" || isLoopbackURL(s.publicOrigin()), "--public-url" + forOthers, leaveOutOne},
+		{!test || !domain, "--domain" + forOthers, leaveOutOne},
+		{!test || len(s.TrustedProxies) == 0, "--trusted-proxies" + forOthers, leaveOutOne},
+		{!test || !s.ProxyProtocol, "--proxy-protocol" + forOthers, leaveOutOne},
 	} {
 		switch {
 		case r.kept:
@@ -109,34 +139,11 @@ func hasNonPositive(times []time.Duration) bool {
 	return slices.ContainsFunc(times, func(d time.Duration) bool { return d <= 0 })
 }
 
-// checkTestClock refuses a test clock on a server that can be reached from elsewhere, as
-// far as the flags show: who reaches the admin API can move it. See also checkLoopback.
-func (s *Settings) checkTestClock() error {
-	switch {
-	case s.Clock == nil:
-		return nil
-	case s.Seed == "-":
-		return hint.New("--seed - can be read only once, and with --test-clock a reset reads it again", "give the path of a file")
-	}
-	for flag, public := range map[string]bool{
-		"--listen " + s.Listen:   !isLoopback(s.Listen),
-		"--metrics " + s.Metrics: s.Metrics != "" && !isLoopback(s.Metrics),
-		"--public-url":           s.PublicURL != "" && !isLoopbackURL(s.publicOrigin()),
-		"--domain":               len(s.Domains) > 0,
-		"--trusted-proxies":      len(s.TrustedProxies) > 0,
-		"--proxy-protocol":       s.ProxyProtocol,
-	} {
-		if public {
-			return hint.New(flag+" is for a server that others reach, and --test-clock is for tests on this machine only", "leave out one of the two")
-		}
-	}
-	return nil
-}
-
-// isLoopback reports whether a host:port is on this machine.
-func isLoopback(address string) bool {
+// isPublic reports whether a host:port is not on this machine. What is none is refused
+// elsewhere.
+func isPublic(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	return err == nil && netguard.IsLoopback(host)
+	return err == nil && !netguard.IsLoopback(host)
 }
 
 func isLoopbackURL(text string) bool {
@@ -190,23 +197,10 @@ func (s *Settings) Faults() (faults []error) {
 // LetsEncryptTerms is the address of the default ACME authority's terms.
 const LetsEncryptTerms = "https://letsencrypt.org/repository/"
 
-// checkNoACME rejects flags that have no effect without --domain.
-func (s *Settings) checkNoACME() error {
-	for flag, given := range map[string]bool{
-		"--acme-accept-terms": s.ACMEAcceptTerms, "--acme-email": s.ACMEEmail != "", "--acme-http": s.ACMEHTTP != "",
-		"--acme-directory": len(s.ACMEDirectories) > 0 && !slices.Equal(s.ACMEDirectories, []string{certificates.LetsEncrypt}), "--acme-ca": s.ACMECA != "",
-	} {
-		if given {
-			return fmt.Errorf("%s needs --domain, the name to get a certificate for, such as data.example.com", flag)
-		}
-	}
-	return nil
-}
-
 // checkACME checks the flags about the certificate of --domain.
 func (s *Settings) checkACME() error {
 	if len(s.Domains) == 0 {
-		return s.checkNoACME()
+		return nil
 	}
 	for _, name := range s.Domains {
 		if err := certificates.CheckDomain(name); err != nil {
