@@ -83,7 +83,10 @@ type App struct {
 // Start opens the data file, fills it if there is a seed, and binds the
 // listeners. If it fails, it undoes what it started.
 func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err error) {
-	a = &App{settings: s, data: locate(s.Data), now: s.clock(), log: log, reload: make(chan os.Signal, 1), sweeps: sweeps{waker: make(waker, 1)}, replays: make(waker, 1)}
+	a = &App{settings: s, data: locate(s.Data), now: time.Now, log: log, reload: make(chan os.Signal, 1), sweeps: sweeps{waker: make(waker, 1)}, replays: make(waker, 1)}
+	if s.Clock != nil {
+		a.now = s.Clock.Now
+	}
 	defer func() {
 		if err != nil {
 			a.close()
