@@ -3,10 +3,8 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"os"
 	"time"
@@ -19,12 +17,6 @@ import (
 	"teamdata/store"
 	"teamdata/wire/web"
 )
-
-// adminSocket is the admin API on its Unix socket.
-type adminSocket struct {
-	http     http.Server
-	listener net.Listener
-}
 
 // openSocket binds the socket. The data file is already open, so no other server
 // uses it, and an existing socket is stale.
@@ -116,17 +108,4 @@ func (c testClock) untilStopped(ctx context.Context, do func(context.Context) er
 // requests.
 func (a *App) logPushed() bool {
 	return a.settings.AccessLog == string(server.LogAll) && a.pushed.Add(1)%uint64(a.settings.AccessLogSample) == 0
-}
-
-func (s *adminSocket) serve() error {
-	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
-
-func (s *adminSocket) close() {
-	if s.listener != nil {
-		s.listener.Close()
-	}
 }

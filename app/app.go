@@ -57,7 +57,7 @@ type App struct {
 	store      store.Engine
 	server     *server.Server
 	admin      *admin.Admin
-	socket     adminSocket
+	socket     sideServer      // of the admin API
 	guard      *netguard.Guard // of the addresses that webhooks go to
 	dispatcher *delivery.Dispatcher
 	mailer     *delivery.Mailer
@@ -68,11 +68,11 @@ type App struct {
 
 	memory       *memory.Keeper      // nil: a server in a Go test shares the process with it
 	certificates certificates.Source // nil: plain HTTP
-	challenges   challenges
-	reload       chan os.Signal // when certificates are to be read again
+	challenges   sideServer          // of the ACME authority; not listening: there is no need for it
+	reload       chan os.Signal      // when certificates are to be read again
 
-	metrics      net.Listener // nil: metrics are on the admin socket alone
-	endObserving func()       // nil: nothing is observed yet
+	metrics      sideServer // not listening: metrics are on the admin socket alone
+	endNotifying func()     // nil: the service manager was not notified yet
 	pushed       atomic.Uint64
 	sweeps       sweeps
 	replays      waker
@@ -83,7 +83,10 @@ type App struct {
 // Start opens the data file, fills it if there is a seed, and binds the
 // listeners. If it fails, it undoes what it started.
 func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err error) {
-	a = &App{settings: s, data: locate(s.Data), now: s.clock(), log: log, reload: make(chan os.Signal, 1), sweeps: sweeps{waker: make(waker, 1)}, replays: make(waker, 1)}
+	a = &App{settings: s, data: locate(s.Data), now: time.Now, log: log, reload: make(chan os.Signal, 1), sweeps: sweeps{waker: make(waker, 1)}, replays: make(waker, 1)}
+	if s.Clock != nil {
+		a.now = s.Clock.Now
+	}
 	defer func() {
 		if err != nil {
 			a.close()
@@ -149,7 +152,7 @@ func (a *App) Run(ctx context.Context) error {
 
 	served, sent := make(chan error, 2), make(chan error, 1)
 	go func() { served <- a.server.Serve(a.listener, a.tls) }()
-	go func() { served <- a.socket.serve() }()
+	go func() { served <- a.socket.serve(a.socket.listener) }()
 	go func() { sent <- a.dispatcher.Run(ctx, grace) }()
 	var background sync.WaitGroup
 	background.Go(func() { a.runJobs(ctx, a.backgroundJobs(grace)...) })
@@ -192,9 +195,10 @@ func (a *App) close() error {
 	a.socket.close()
 	a.challenges.close()
 	signal.Stop(a.reload)
-	if a.endObserving != nil {
-		a.endObserving()
+	if a.endNotifying != nil {
+		a.endNotifying()
 	}
+	a.metrics.close()
 	if a.store == nil {
 		return nil
 	}

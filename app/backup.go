@@ -16,6 +16,7 @@ import (
 	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 	"teamdata/store/boltstore"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // Source is the source of a backup.
@@ -31,7 +32,7 @@ func (s Source) Backup(ctx context.Context, to string, out io.Writer) error {
 		return err
 	}
 	err := boltstore.BackupFile(ctx, s.Data, to)
-	if errors.Is(err, boltstore.ErrInUse) {
+	if errors.Is(err, boltfile.ErrInUse) {
 		err = backupFromServer(ctx, err, socket.Path(s.Socket, s.Data), to)
 	}
 	if errors.Is(err, context.Canceled) {

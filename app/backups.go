@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,41 +102,35 @@ func (b *backups) makeFolder() error {
 
 // untilDue returns how long until the next backup is due.
 func (b *backups) untilDue() time.Duration {
-	names := b.names()
-	if len(names) == 0 {
+	_, newest, ok := NewestBackup(b.dir, b.now())
+	if !ok {
 		return 0
 	}
-	newest, _ := time.Parse(backupName, names[0])
 	return max(newest.Add(b.every).Sub(b.now()), 0)
 }
 
-// names lists our backups up to now, newest first.
-func (b *backups) names() []string {
-	return b.list(func(made time.Time) bool { return !made.After(b.now()) })
-}
-
-// future lists our backups with names in the future, made while the clock was
-// ahead. They don't count.
-func (b *backups) future() []string {
-	return b.list(func(made time.Time) bool { return made.After(b.now()) })
-}
-
-func (b *backups) list(among func(made time.Time) bool) (names []string) {
-	entries, _ := os.ReadDir(b.dir) // an error is logged when the next is made
-	for _, entry := range entries {
-		if made, err := time.Parse(backupName, entry.Name()); err == nil && entry.Type().IsRegular() && among(made) {
+// backupsIn lists our backups in a folder, newest first: those up to now, and those with
+// names in the future, made while the clock was ahead. These don't count.
+func backupsIn(dir string, now time.Time) (names, future []string) {
+	entries, _ := os.ReadDir(dir) // by name; an error is logged when the next is made
+	for _, entry := range slices.Backward(entries) {
+		made, err := time.Parse(backupName, entry.Name())
+		switch {
+		case err != nil || !entry.Type().IsRegular():
+		case made.After(now):
+			future = append(future, entry.Name())
+		default:
 			names = append(names, entry.Name())
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(b, a) })
-	return names
+	return names, future
 }
 
 // NewestBackup returns the newest backup up to now that serve made in a folder,
 // and its time; ok is false if there is none. Later names are from a clock that
 // was ahead.
 func NewestBackup(dir string, now time.Time) (path string, made time.Time, ok bool) {
-	names := (&backups{dir: dir, now: func() time.Time { return now }}).names()
+	names, _ := backupsIn(dir, now)
 	if len(names) == 0 {
 		return "", made, false
 	}
@@ -146,8 +139,8 @@ func NewestBackup(dir string, now time.Time) (path string, made time.Time, ok bo
 }
 
 func (b *backups) dropOld() error {
-	names := b.names()
-	if future := b.future(); len(future) > 0 {
+	names, future := backupsIn(b.dir, b.now())
+	if len(future) > 0 {
 		b.log.Warn().Str("dir", b.dir).Strs("files", future).
 			Msg("the names of these backups lie in the future: the clock is wrong, or was; they are neither counted nor deleted until then, so delete them yourself once you don't need them")
 	}

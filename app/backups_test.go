@@ -30,6 +30,11 @@ func newBackups(t *testing.T) (b *backups, now *time.Time) {
 	}, &clock
 }
 
+func names(b *backups) []string {
+	names, _ := backupsIn(b.dir, b.now())
+	return names
+}
+
 // TestBackupsKeepTheNewest: of our own files the newest stay, and all of what is
 // another's.
 func TestBackupsKeepTheNewest(t *testing.T) {
@@ -57,7 +62,7 @@ func TestBackupsKeepTheNewest(t *testing.T) {
 	if info, err := os.Stat(b.dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder is %v, %v", info, err)
 	}
-	for _, name := range b.names() {
+	for _, name := range names(b) {
 		if err := boltstore.Check(filepath.Join(b.dir, name), func(fault string) { t.Errorf("%s: %s", name, fault) }); err != nil {
 			t.Error(err)
 		}
@@ -136,8 +141,8 @@ func TestBackupsFail(t *testing.T) {
 	b, now := newBackups(t)
 	whole := b.make
 	b.make = func(context.Context, string) error { return errors.New("the disk is full") }
-	if wait := b.next(t.Context()); wait != 5*time.Minute || len(b.names()) != 0 {
-		t.Errorf("tried again in %v, there are %v", wait, b.names())
+	if wait := b.next(t.Context()); wait != 5*time.Minute || len(names(b)) != 0 {
+		t.Errorf("tried again in %v, there are %v", wait, names(b))
 	}
 	b.every = time.Minute
 	if wait := b.next(t.Context()); wait != time.Minute {
@@ -171,7 +176,7 @@ func TestBackupsRun(t *testing.T) {
 		return whole(ctx, to)
 	}
 	(&App{}).repeat(ctx, b.job())
-	if got := len(b.names()); made != 4 || got != b.keep {
+	if got := len(names(b)); made != 4 || got != b.keep {
 		t.Errorf("%d were made, and %d are there", made, got)
 	}
 }

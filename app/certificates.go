@@ -2,20 +2,11 @@ package app
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"log"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"teamdata/internal/atomicfile"
-	"teamdata/internal/hint"
 	"teamdata/internal/localca"
 	"teamdata/server/certificates"
 )
@@ -68,7 +59,7 @@ func (a *App) byACME(ctx context.Context) (certificates.Source, error) {
 	if err != nil || s.ACMEHTTP == "" {
 		return acme, err
 	}
-	if err = a.challenges.open(s.ACMEHTTP, acme.Challenges()); err == nil {
+	if err = a.challenges.open("--acme-http", s.ACMEHTTP, "choose another address, or let this user listen there", acme.Challenges()); err == nil {
 		a.log.Info().Stringer("address", a.challenges.listener.Addr()).Msg("answering the ACME authority over plain HTTP")
 	}
 	return acme, err
@@ -80,46 +71,9 @@ func (a *App) renewCertificates(ctx context.Context) error {
 		return nil
 	}
 	defer a.challenges.close()
-	go a.challenges.serve(a.server.Limit, a.log)
+	if a.challenges.listener != nil {
+		go a.serveAside(&a.challenges, "--acme-http is not answered any more; restart the program")
+	}
 	certificates.Run(ctx, a.certificates, a.reload)
 	return nil
-}
-
-// challenges answers an ACME authority over plain HTTP.
-type challenges struct {
-	http     http.Server
-	listener net.Listener // nil: there is no need for it
-}
-
-func (c *challenges) open(address string, answer http.Handler) (err error) {
-	if c.listener, err = net.Listen("tcp", address); err != nil {
-		return hint.With(fmt.Errorf("--acme-http: can't listen on %s: %w", address, err), "choose another address, or let this user listen there")
-	}
-	c.http = http.Server{
-		Handler:           answer,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      10 * time.Second,
-		IdleTimeout:       30 * time.Second,
-		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          log.New(io.Discard, "", 0),
-	}
-	return nil
-}
-
-// serve answers until close. HTTPS works without it, so its failure ends nothing else.
-func (c *challenges) serve(limit func(net.Listener) net.Listener, log zerolog.Logger) {
-	if c.listener == nil {
-		return
-	}
-	if err := c.http.Serve(limit(c.listener)); !errors.Is(err, http.ErrServerClosed) {
-		log.Error().Err(err).Msg("--acme-http is not answered any more; restart the program")
-	}
-}
-
-func (c *challenges) close() {
-	c.http.Close()
-	if c.listener != nil {
-		c.listener.Close() // for a start that failed
-	}
 }

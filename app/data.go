@@ -285,18 +285,17 @@ func (a *App) warnOfModes() {
 	if runtime.GOOS == "windows" { // there are no such modes
 		return
 	}
-	const others, groupToo = 0o007, 0o077
-	s := &a.settings
-	a.warnOfMode(s.Data, groupToo) // it is ours, and was made with 0600
-	a.warnOfMode(s.SealKeyFile, others)
-	a.warnOfMode(s.TLSKey, others) // its group is often one of those who serve TLS
-}
-
-func (a *App) warnOfMode(file string, not fs.FileMode) {
-	info, err := os.Stat(file)
-	if err != nil || info.Mode().Perm()&not == 0 {
-		return // the file of a flag that is not set is not there
+	for _, f := range []struct {
+		path   string // of a flag that is not set: nothing is there
+		others fs.FileMode
+	}{
+		{a.settings.Data, 0o077}, // it is ours, and was made with 0600
+		{a.settings.SealKeyFile, 0o007},
+		{a.settings.TLSKey, 0o007}, // its group is often one of those who serve TLS
+	} {
+		if info, err := os.Stat(f.path); err == nil && info.Mode().Perm()&f.others != 0 {
+			a.log.Warn().Str("file", f.path).Stringer("mode", info.Mode().Perm()).
+				Msg("other users can open this file, and it holds secrets; fix it with: chmod 600 " + f.path)
+		}
 	}
-	a.log.Warn().Str("file", file).Stringer("mode", info.Mode().Perm()).
-		Msg("other users can open this file, and it holds secrets; fix it with: chmod 600 " + file)
 }

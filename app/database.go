@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"teamdata/internal/hint"
-	"teamdata/internal/terminal"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/pgstore"
@@ -41,16 +40,6 @@ func (d database) shared() bool { return true }
 func (d database) checkForm(string) error {
 	_, err := pgstore.ParseTarget(string(d))
 	return err
-}
-
-func (d database) checkSettings(s *Settings) error {
-	if s.Node != "" && !store.ValidID(s.Node) {
-		return hint.New("--node "+terminal.ShellWord(s.Node)+" is no name of a node", "give 1 to 64 of A-Z a-z 0-9 _ and -")
-	}
-	if s.BackupDir != "" {
-		return hint.New("--backup-dir is for a data file, and --data is a database", dumpAdvice)
-	}
-	return nil
 }
 
 func (d database) fileOnly(advice string) error {

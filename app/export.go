@@ -19,8 +19,12 @@ type Export struct {
 
 // Run exports to stdout, or to a file that gets its name only once it is complete.
 func (x *Export) Run(ctx context.Context, stdout io.Writer, progress func(fixture.Summary)) (sum fixture.Summary, err error) {
-	write := func(w io.Writer) error {
-		return x.export(ctx, w, func(s fixture.Summary) { sum = s; progress(s) })
+	o, err := Options(x.SealKeyFile)
+	if err != nil {
+		return sum, err
+	}
+	write := func(w io.Writer) error { // of a copy of the data file, or of a database
+		return locate(x.Data).exportFixture(ctx, o, w, func(s fixture.Summary) { sum = s; progress(s) })
 	}
 	if x.To == "-" {
 		err = write(stdout)
@@ -31,13 +35,4 @@ func (x *Export) Run(ctx context.Context, stdout io.Writer, progress func(fixtur
 		err = errors.New("stopped before the end")
 	}
 	return sum, err
-}
-
-// export writes the content of a copy of the data file, or of a database.
-func (x *Export) export(ctx context.Context, w io.Writer, progress func(fixture.Summary)) error {
-	o, err := Options(x.SealKeyFile)
-	if err != nil {
-		return err
-	}
-	return locate(x.Data).exportFixture(ctx, o, w, progress)
 }

@@ -56,16 +56,6 @@ func (f file) checkForm(flag string) error {
 // order of bytes.
 func isInvisible(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf) }
 
-func (f file) checkSettings(s *Settings) error {
-	if s.StateDir != "" {
-		return hint.New("--state-dir is for a database in --data", "leave it out: what belongs to a data file is put beside it")
-	}
-	if s.Node != "" {
-		return hint.New("--node is for a database in --data", "leave it out: one server alone uses a data file")
-	}
-	return nil
-}
-
 // The advice for commands that work on whole files.
 const (
 	dumpAdvice    = "back up a database with pg_dump, or with what its host offers"
@@ -127,7 +117,7 @@ func (f file) importFixture(ctx context.Context, o boltstore.Options, name strin
 	switch {
 	case errors.Is(err, context.Canceled):
 		err = fmt.Errorf("%s: stopped before the end; data file %s is as it was", name, string(f))
-	case errors.Is(err, boltstore.ErrInUse):
+	case errors.Is(err, boltfile.ErrInUse):
 		err = hint.With(err, "or leave the server running and fill it through its admin API, as docs/admin-api.md says")
 	}
 	return sum, sealed, err

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -20,7 +19,7 @@ import (
 	"teamdata/internal/hint"
 	"teamdata/internal/system"
 	"teamdata/store"
-	"teamdata/store/boltstore"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // MinDiskFree is the free disk space required, in bytes: with less the disk
@@ -144,13 +143,13 @@ func (h *health) checkCommit(ctx context.Context) error {
 func (h *health) explainCommit(err error) string {
 	var state interface{ SQLState() string }
 	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case boltfile.IsFull(err):
 		return "the disk is full"
 	case errors.As(err, &state) && state.SQLState() == "53100":
 		return "the disk of the database is full"
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("not done within %s", h.limit)
-	case errors.Is(err, boltstore.ErrMoved):
+	case errors.Is(err, boltfile.ErrMoved):
 		return "the data file was removed or replaced"
 	}
 	h.log.Error().Fields(hint.Fields(err)).Msg("the readiness check can't commit")

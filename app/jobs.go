@@ -65,12 +65,13 @@ func (a *App) backgroundJobs(grace context.Context) []jobGroup {
 func (a *App) runJobs(ctx context.Context, groups ...jobGroup) {
 	var running sync.WaitGroup
 	for _, g := range groups {
-		together := func(ctx context.Context) {
+		together := func(ctx context.Context) error {
 			var jobs sync.WaitGroup
 			for _, j := range g.jobs {
 				jobs.Go(func() { a.repeat(ctx, j) })
 			}
 			jobs.Wait()
+			return nil
 		}
 		if g.name == "" {
 			running.Go(func() { together(ctx) })
@@ -121,13 +122,9 @@ const holdAgain = 2 * time.Second
 
 // hold does a job, which goes on until its ctx is done, whenever no other node does
 // it.
-func (a *App) hold(ctx context.Context, job string, do func(ctx context.Context)) {
+func (a *App) hold(ctx context.Context, job string, do func(ctx context.Context) error) {
 	for ctx.Err() == nil {
-		_, err := a.store.Hold(ctx, job, func(ctx context.Context) error {
-			do(ctx)
-			return nil
-		})
-		if err != nil && ctx.Err() == nil {
+		if _, err := a.store.Hold(ctx, job, do); err != nil && ctx.Err() == nil {
 			a.log.Error().Fields(hint.Fields(err)).Str("job", job).Msg("it is not known which node does this job")
 		}
 		select {

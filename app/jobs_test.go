@@ -44,9 +44,10 @@ func TestHold(t *testing.T) {
 		var began []time.Duration
 		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
 		defer stop()
-		a.hold(ctx, "job", func(ctx context.Context) {
+		a.hold(ctx, "job", func(ctx context.Context) error {
 			began = append(began, time.Since(start))
 			<-ctx.Done()
+			return nil
 		})
 		if len(began) != 2 || began[0] != 2*holdAgain || began[1] != time.Minute+3*holdAgain || time.Since(start) != time.Hour {
 			t.Errorf("it began after %v, and ended after %s", began, time.Since(start))

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"log"
 	"math"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/coreos/go-systemd/v22/activation"
 
@@ -76,7 +80,7 @@ func (a *App) maxConns() int {
 // bind binds the public listener, unless a service manager has done so.
 func (a *App) bind() (err error) {
 	if a.listener, err = a.activated(); a.listener == nil && err == nil {
-		a.listener, err = listen(a.settings.Listen)
+		a.listener, err = Listen(a.settings.Listen)
 	}
 	if err != nil || a.settings.Clock == nil {
 		return err
@@ -92,14 +96,6 @@ func checkLoopback(address net.Addr) error {
 		return nil
 	}
 	return SettingError{hint.New(fmt.Sprintf("%s can be reached from elsewhere, and --test-clock is for tests on this machine only", address), "listen on 127.0.0.1")}
-}
-
-// listen listens on a host:port, or on a Unix socket.
-func listen(address string) (net.Listener, error) {
-	if path, ok := strings.CutPrefix(address, UnixPrefix); ok {
-		return listenUnix(path)
-	}
-	return Listen(address)
 }
 
 // listenUnix listens on a Unix socket, replacing a stale one.
@@ -123,8 +119,11 @@ func listenUnix(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// Listen binds a host:port. Its errors say what to do.
+// Listen binds a host:port, or a Unix socket. Its errors say what to do.
 func Listen(address string) (net.Listener, error) {
+	if path, ok := strings.CutPrefix(address, UnixPrefix); ok {
+		return listenUnix(path)
+	}
 	l, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -135,6 +134,52 @@ func Listen(address string) (net.Listener, error) {
 		return nil, hint.With(fmt.Errorf("can't listen on %s: %w", address, err), "choose another address with --listen")
 	}
 	return l, nil
+}
+
+// sideServer is a server beside the public one.
+type sideServer struct {
+	http     http.Server
+	listener net.Listener // nil: it doesn't listen
+}
+
+// open listens on the address of a flag, for small requests over plain HTTP.
+func (s *sideServer) open(flag, address, advice string, handler http.Handler) (err error) {
+	if s.listener, err = net.Listen("tcp", address); err != nil {
+		return hint.With(fmt.Errorf("%s: can't listen on %s: %w", flag, address, err), advice)
+	}
+	s.http = http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      10 * time.Second,
+		IdleTimeout:       30 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0),
+	}
+	return nil
+}
+
+// serve answers until close.
+func (s *sideServer) serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// serveAside serves within the limit of connections. The public server works without it, so
+// its failure ends nothing else.
+func (a *App) serveAside(s *sideServer, failed string) {
+	if err := s.serve(a.server.Limit(s.listener)); err != nil {
+		a.log.Error().Err(err).Msg(failed)
+	}
+}
+
+func (s *sideServer) close() {
+	s.http.Close()
+	if s.listener != nil {
+		s.listener.Close() // for a start that failed
+	}
 }
 
 // activated returns the socket that a service manager, such as systemd with a

@@ -22,8 +22,6 @@ type location interface {
 	shared() bool
 	// checkForm refuses what a flag gives and can't be meant.
 	checkForm(flag string) error
-	// checkSettings refuses settings that don't go with it.
-	checkSettings(s *Settings) error
 	// fileOnly refuses a database, with advice, for a command that works on whole files.
 	fileOnly(advice string) error
 	// hasPassword reports whether the text of the location holds a password.

@@ -2,25 +2,19 @@ package app
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"log"
-	"net"
 	"net/http"
 	"time"
 
 	"teamdata/app/metrics"
 	"teamdata/delivery"
-	"teamdata/internal/hint"
 	"teamdata/internal/system"
 	"teamdata/server"
 	"teamdata/store"
 )
 
 // startMetrics creates the metrics, connects them to all parts, and serves them
-// on a separate listener if configured, until end is called.
-func (a *App) startMetrics(h *health, o *server.Observer) (handler http.Handler, end func(), err error) {
+// on a separate listener if configured.
+func (a *App) startMetrics(h *health, o *server.Observer) (http.Handler, error) {
 	m := metrics.New(
 		metrics.Names{Version: a.settings.Version, Routes: a.server.Routes(), Limits: server.Limits, Outcomes: delivery.Outcomes, Expired: store.SweepKinds},
 		metrics.Sources{
@@ -36,46 +30,30 @@ func (a *App) startMetrics(h *health, o *server.Observer) (handler http.Handler,
 	a.store.OnCommit(func(c store.Commit) { m.Committed(c.Updates, c.Took, c.Err) })
 	a.dispatcher.OnAttempt(m.Attempted)
 	a.sweeps.dropped = m.Dropped
-	end, err = a.serveMetrics(m.Handler())
-	return m.Handler(), end, err
+	return m.Handler(), a.serveMetrics(m.Handler())
 }
 
 // serveMetrics serves them to anyone who can reach the listener.
-func (a *App) serveMetrics(handler http.Handler) (end func(), err error) {
+func (a *App) serveMetrics(handler http.Handler) error {
 	if a.settings.Metrics == "" {
-		return func() {}, nil
+		return nil
 	}
-	l, err := net.Listen("tcp", a.settings.Metrics)
-	if err != nil {
-		return nil, hint.With(fmt.Errorf("--metrics: can't listen on %s: %w", a.settings.Metrics, err), "choose another address")
-	}
-	a.metrics = l
 	mux := http.NewServeMux()
 	mux.Handle("GET "+MetricsPath, handler)
-	s := &http.Server{
-		Handler:           mux,
-		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second,
-		WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 16 << 10,
-		ErrorLog:       log.New(io.Discard, "", 0),
+	if err := a.metrics.open("--metrics", a.settings.Metrics, "choose another address", mux); err != nil {
+		return err
 	}
-	go func() {
-		if err := s.Serve(a.server.Limit(l)); !errors.Is(err, http.ErrServerClosed) {
-			a.log.Error().Err(err).Msg("the metrics are served no more")
-		}
-	}()
-	a.log.Info().Str("url", "http://"+l.Addr().String()+MetricsPath).Msg("serving metrics")
-	return func() { s.Close() }, nil
+	a.metrics.http.WriteTimeout, a.metrics.http.IdleTimeout = 30*time.Second, 2*time.Minute // a scrape takes long, and the next comes in a minute
+	go a.serveAside(&a.metrics, "the metrics are served no more")
+	a.log.Info().Str("url", "http://"+a.metrics.listener.Addr().String()+MetricsPath).Msg("serving metrics")
+	return nil
 }
 
 // storage reads the state of the data file and its disk.
 func (a *App) storage() (metrics.Storage, error) {
 	st, err := a.store.Stats()
 	free, known := system.DiskFree(a.folder())
-	return metrics.Storage{
-		Reads: st.Reads, OldestRead: st.OldestRead, Size: st.Size, Free: st.Free,
-		DiskFree: free, DiskFreeUnknown: !known, Database: st.Database,
-	}, err
+	return metrics.Storage{Stats: st, DiskFree: free, DiskFreeUnknown: !known}, err
 }
 
 func (a *App) backlog() (store.Backlog, error) {
@@ -116,14 +94,13 @@ func (a *App) observe(ctx context.Context) error {
 	o := server.Observer{
 		Failing: h.failing, AccessLog: server.AccessLog(a.settings.AccessLog), AccessLogSample: a.settings.AccessLogSample,
 	}
-	metrics, endMetrics, err := a.startMetrics(h, &o)
+	metrics, err := a.startMetrics(h, &o)
 	if err != nil {
 		return err
 	}
 	a.server.Observe(o)
 	a.socket.http.Handler = withHealthAndMetrics(a.socket.http.Handler, a.server.Health(), metrics)
-	endNotify := a.notifyManager(ctx, h)
-	a.endObserving = func() { endNotify(); endMetrics() }
+	a.endNotifying = a.notifyManager(ctx, h)
 	return nil
 }
 

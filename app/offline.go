@@ -17,12 +17,12 @@ import (
 	"teamdata/admin/settings"
 	"teamdata/internal/netguard"
 	"teamdata/store"
-	"teamdata/store/boltstore"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // ErrInUse is the cause of an error of opening a data file that another process
 // has open.
-var ErrInUse = boltstore.ErrInUse
+var ErrInUse = boltfile.ErrInUse
 
 // Offline is the data of no running server, for commands that change it.
 type Offline struct {

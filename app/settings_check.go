@@ -17,6 +17,7 @@ import (
 	"teamdata/delivery/mail"
 	"teamdata/internal/hint"
 	"teamdata/internal/netguard"
+	"teamdata/internal/terminal"
 	"teamdata/server"
 	"teamdata/server/certificates"
 	"teamdata/server/clientaddr"
@@ -52,40 +53,84 @@ func (s *Settings) Check() error {
 
 // checkFlags checks the values of the flags and their combination.
 func (s *Settings) checkFlags() error {
-	data := locate(s.Data)
-	return cmp.Or(s.checkBounds(), s.checkDemo(), data.checkForm("--data"), data.checkSettings(s), s.checkMail(), s.checkTLS(),
-		s.checkObserving(), s.checkSettingsPage(), s.checkListen(), checkMemory(s.MemoryLimit), s.checkTestClock())
+	return cmp.Or(locate(s.Data).checkForm("--data"), s.checkRules(), s.checkACME(), s.checkSettingsPage(),
+		s.checkListeners(), checkMemory(s.MemoryLimit))
 }
 
-// checkBounds checks each number and each time by itself.
-func (s *Settings) checkBounds() error {
-	for _, bound := range []struct {
-		kept bool
-		rule string
+// The ends of rules that several flags have.
+const (
+	needsDomain = " needs --domain, the name to get a certificate for, such as data.example.com"
+	forOthers   = " is for a server that others reach, and --test-clock is for tests on this machine only"
+	leaveOutOne = "leave out one of the two"
+)
+
+// checkRules checks each number and each time by itself, and which flags go together. A test
+// clock is refused on a server that can be reached from elsewhere, as far as the flags show:
+// who reaches the admin API can move it. See also checkLoopback.
+func (s *Settings) checkRules() error {
+	shared, test, isUnix := locate(s.Data).shared(), s.Clock != nil, strings.HasPrefix(s.Listen, UnixPrefix)
+	https := strings.HasPrefix(s.publicOrigin(), "https://") || s.PublicURL == "" && !s.HTTP
+	log, files, domain := server.AccessLog(s.AccessLog), s.TLSCert != "" || s.TLSKey != "", len(s.Domains) > 0
+	directory := len(s.ACMEDirectories) > 0 && !slices.Equal(s.ACMEDirectories, []string{certificates.LetsEncrypt})
+	for _, r := range []struct {
+		kept         bool
+		rule, advice string // the advice may be empty
 	}{
-		{s.KeyRate >= 0, "--key-rate is 0 (no limit) or more"},
-		{s.ClientRate >= 0, "--client-rate is 0 (no limit) or more"},
-		{s.MaxConns >= 0, "--max-conns is 0 (no limit) or more"},
-		{s.MaxConnsPerClient >= 0, "--max-conns-per-client is 0 (no limit) or more"},
-		{s.AttemptTimeout > 0, "--attempt-timeout is longer than 0, such as 15s"},
-		{s.DeliveryRetention > 0, "--delivery-retention is longer than 0, such as 720h"},
-		{s.HeldRetention > 0, "--held-retention is longer than 0, such as 2160h"},
-		{s.BackupEvery >= time.Minute, "--backup-every is 1m or more, such as 24h"},
-		{s.BackupKeep >= 1, "--backup-keep is 1 or more"},
-		{s.AccessLogSample >= 1, "--access-log-sample is 1 or more"},
-		{!hasNonPositive(s.RetrySchedule), "--retry-schedule holds times longer than 0, such as 1m,5m,25m,125m,625m"},
-		{!hasNonPositive(s.MailRetrySchedule), "--mail-retry-schedule holds times longer than 0, such as 1m,5m,25m,2h"},
-	} {
-		if !bound.kept {
-			return errors.New(bound.rule)
-		}
-	}
-	return nil
-}
+		{s.KeyRate >= 0, "--key-rate is 0 (no limit) or more", ""},
+		{s.ClientRate >= 0, "--client-rate is 0 (no limit) or more", ""},
+		{s.MaxConns >= 0, "--max-conns is 0 (no limit) or more", ""},
+		{s.MaxConnsPerClient >= 0, "--max-conns-per-client is 0 (no limit) or more", ""},
+		{s.AttemptTimeout > 0, "--attempt-timeout is longer than 0, such as 15s", ""},
+		{s.DeliveryRetention > 0, "--delivery-retention is longer than 0, such as 720h", ""},
+		{s.HeldRetention > 0, "--held-retention is longer than 0, such as 2160h", ""},
+		{s.BackupEvery >= time.Minute, "--backup-every is 1m or more, such as 24h", ""},
+		{s.BackupKeep >= 1, "--backup-keep is 1 or more", ""},
+		{s.AccessLogSample >= 1, "--access-log-sample is 1 or more", ""},
+		{!hasNonPositive(s.RetrySchedule), "--retry-schedule holds times longer than 0, such as 1m,5m,25m,125m,625m", ""},
+		{!hasNonPositive(s.MailRetrySchedule), "--mail-retry-schedule holds times longer than 0, such as 1m,5m,25m,2h", ""},
+		{log == server.LogAll || log == server.LogErrors || log == server.LogOff, fmt.Sprintf("--access-log %q is none of all, errors, off", log), ""},
 
-func (s *Settings) checkDemo() error {
-	if s.Demo && (s.Data != DefaultData || s.Seed != "") {
-		return hint.New("--demo brings its own data", "leave out --data and --seed")
+		{!s.Demo || s.Data == DefaultData && s.Seed == "", "--demo brings its own data", "leave out --data and --seed"},
+		{s.SMTPURL == "" || s.MailFrom != "", "--smtp-url needs --mail-from, the address that mail comes from, such as teamdata@example.com", ""},
+		{s.SMTPURL != "" || s.OperatorMail == "", "--operator-mail needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587", ""},
+		{s.OperatorMail == "" || store.ValidAddress(s.OperatorMail), fmt.Sprintf("--operator-mail %q is not a mail address, such as ops@example.com", s.OperatorMail), ""},
+		{s.SMTPURL != "" || s.MailFrom == "", "--mail-from needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587", ""},
+		{s.SMTPURL == "" || !isUnix || s.PublicURL != "", "--smtp-url on a Unix socket needs --public-url, for the links in mail", ""},
+		{!s.ProxyProtocol || isUnix || len(s.TrustedProxies) > 0, "--proxy-protocol needs --trusted-proxies, the proxies that may connect, such as loopback or 10.0.0.7", ""},
+
+		{s.TLSCert == "" || s.TLSKey != "", "--tls-cert needs --tls-key, the file with the certificate's private key", ""},
+		{s.TLSKey == "" || s.TLSCert != "", "--tls-key needs --tls-cert, the file with the key's certificate", ""},
+		{!s.HTTP || !files, "--tls-cert is for HTTPS", "leave it out, or --http"},
+		{!s.HTTP || !domain, "--domain gets a certificate for HTTPS", "leave it out and let the proxy get one, or leave out --http"},
+		{!files || !domain, "--tls-cert and --domain are two certificates", "leave out one"},
+		{!s.Demo || !files && !domain, "--demo brings its own certificate", "leave out --tls-cert and --domain"},
+		{domain || !s.ACMEAcceptTerms, "--acme-accept-terms" + needsDomain, ""},
+		{domain || s.ACMEEmail == "", "--acme-email" + needsDomain, ""},
+		{domain || s.ACMEHTTP == "", "--acme-http" + needsDomain, ""},
+		{domain || !directory, "--acme-directory" + needsDomain, ""},
+		{domain || s.ACMECA == "", "--acme-ca" + needsDomain, ""},
+		{len(s.FrameAncestors) == 0 || https, "--frame-ancestors needs HTTPS, because browsers send no cookie to a frame without it", "give --public-url https://…, or leave out --http"},
+
+		{shared || s.StateDir == "", "--state-dir is for a database in --data", "leave it out: what belongs to a data file is put beside it"},
+		{shared || s.Node == "", "--node is for a database in --data", "leave it out: one server alone uses a data file"},
+		{s.Node == "" || store.ValidID(s.Node), "--node " + terminal.ShellWord(s.Node) + " is no name of a node", "give 1 to 64 of A-Z a-z 0-9 _ and -"},
+		{!shared || s.BackupDir == "", "--backup-dir is for a data file, and --data is a database", dumpAdvice},
+
+		{!test || s.Seed != "-", "--seed - can be read only once, and with --test-clock a reset reads it again", "give the path of a file"},
+		{!test || !isUnix && !isPublic(s.Listen), "--listen " + s.Listen + forOthers, leaveOutOne},
+		{!test || !isPublic(s.Metrics), "--metrics " + s.Metrics + forOthers, leaveOutOne},
+		{!test || s.PublicURL == "" || isLoopbackURL(s.publicOrigin()), "--public-url" + forOthers, leaveOutOne},
+		{!test || !domain, "--domain" + forOthers, leaveOutOne},
+		{!test || len(s.TrustedProxies) == 0, "--trusted-proxies" + forOthers, leaveOutOne},
+		{!test || !s.ProxyProtocol, "--proxy-protocol" + forOthers, leaveOutOne},
+	} {
+		switch {
+		case r.kept:
+		case r.advice != "":
+			return hint.New(r.rule, r.advice)
+		default:
+			return errors.New(r.rule)
+		}
 	}
 	return nil
 }
@@ -94,62 +139,11 @@ func hasNonPositive(times []time.Duration) bool {
 	return slices.ContainsFunc(times, func(d time.Duration) bool { return d <= 0 })
 }
 
-// checkObserving checks the flags about metrics and the access log.
-func (s *Settings) checkObserving() error {
-	switch server.AccessLog(s.AccessLog) {
-	case server.LogAll, server.LogErrors, server.LogOff:
-	default:
-		return fmt.Errorf("--access-log %q is none of all, errors, off", s.AccessLog)
-	}
-	if s.Metrics == "" {
-		return nil
-	}
-	return CheckAddress("--metrics", s.Metrics, "127.0.0.1:9464")
-}
-
-// checkMail checks the combination of the flags about mail.
-func (s *Settings) checkMail() error {
-	switch {
-	case s.SMTPURL != "" && s.MailFrom == "":
-		return errors.New("--smtp-url needs --mail-from, the address that mail comes from, such as teamdata@example.com")
-	case s.SMTPURL == "" && s.OperatorMail != "":
-		return errors.New("--operator-mail needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587")
-	case s.OperatorMail != "" && !store.ValidAddress(s.OperatorMail):
-		return fmt.Errorf("--operator-mail %q is not a mail address, such as ops@example.com", s.OperatorMail)
-	case s.SMTPURL == "" && s.MailFrom != "":
-		return errors.New("--mail-from needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587")
-	}
-	return nil
-}
-
-// checkTestClock refuses a test clock on a server that can be reached from elsewhere, as
-// far as the flags show: who reaches the admin API can move it. See also checkLoopback.
-func (s *Settings) checkTestClock() error {
-	switch {
-	case s.Clock == nil:
-		return nil
-	case s.Seed == "-":
-		return hint.New("--seed - can be read only once, and with --test-clock a reset reads it again", "give the path of a file")
-	}
-	for flag, public := range map[string]bool{
-		"--listen " + s.Listen:   !isLoopback(s.Listen),
-		"--metrics " + s.Metrics: s.Metrics != "" && !isLoopback(s.Metrics),
-		"--public-url":           s.PublicURL != "" && !isLoopbackURL(s.publicOrigin()),
-		"--domain":               len(s.Domains) > 0,
-		"--trusted-proxies":      len(s.TrustedProxies) > 0,
-		"--proxy-protocol":       s.ProxyProtocol,
-	} {
-		if public {
-			return hint.New(flag+" is for a server that others reach, and --test-clock is for tests on this machine only", "leave out one of the two")
-		}
-	}
-	return nil
-}
-
-// isLoopback reports whether a host:port is on this machine.
-func isLoopback(address string) bool {
+// isPublic reports whether a host:port is not on this machine. What is none is refused
+// elsewhere.
+func isPublic(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	return err == nil && netguard.IsLoopback(host)
+	return err == nil && !netguard.IsLoopback(host)
 }
 
 func isLoopbackURL(text string) bool {
@@ -157,20 +151,21 @@ func isLoopbackURL(text string) bool {
 	return err == nil && netguard.IsLoopback(u.Hostname())
 }
 
-// checkListen checks the combination of the flags about listeners and proxies.
-func (s *Settings) checkListen() error {
+// checkListeners checks where the server listens.
+func (s *Settings) checkListeners() error {
+	if s.Metrics != "" {
+		if err := CheckAddress("--metrics", s.Metrics, "127.0.0.1:9464"); err != nil {
+			return err
+		}
+	}
 	path, isUnix := strings.CutPrefix(s.Listen, UnixPrefix)
 	switch {
-	case s.ProxyProtocol && len(s.TrustedProxies) == 0 && !isUnix:
-		return errors.New("--proxy-protocol needs --trusted-proxies, the proxies that may connect, such as loopback or 10.0.0.7")
 	case isUnix && path == "":
 		return errors.New("--listen unix: lacks the path of the socket, such as unix:/run/teamdata/http.sock")
 	case isUnix && strings.ContainsFunc(path, unicode.IsControl):
 		return hint.New(fmt.Sprintf("--listen %q holds a control character", s.Listen), "write the path without it, such as unix:/run/teamdata/http.sock")
 	case isUnix && path == SocketPath(s.Socket, s.Data, s.StateDir):
 		return hint.With(fmt.Errorf("%s is the socket of the admin API", path), "choose another path with --listen")
-	case isUnix && s.SMTPURL != "" && s.PublicURL == "":
-		return errors.New("--smtp-url on a Unix socket needs --public-url, for the links in mail")
 	case isUnix:
 		return nil
 	}
@@ -202,42 +197,11 @@ func (s *Settings) Faults() (faults []error) {
 // LetsEncryptTerms is the address of the default ACME authority's terms.
 const LetsEncryptTerms = "https://letsencrypt.org/repository/"
 
-// checkTLS checks the combination of the flags about the certificate.
-func (s *Settings) checkTLS() error {
-	files := s.TLSCert != "" || s.TLSKey != ""
-	switch {
-	case s.TLSCert != "" && s.TLSKey == "":
-		return errors.New("--tls-cert needs --tls-key, the file with the certificate's private key")
-	case s.TLSKey != "" && s.TLSCert == "":
-		return errors.New("--tls-key needs --tls-cert, the file with the key's certificate")
-	case s.HTTP && files:
-		return hint.New("--tls-cert is for HTTPS", "leave it out, or --http")
-	case s.HTTP && len(s.Domains) > 0:
-		return hint.New("--domain gets a certificate for HTTPS", "leave it out and let the proxy get one, or leave out --http")
-	case files && len(s.Domains) > 0:
-		return hint.New("--tls-cert and --domain are two certificates", "leave out one")
-	case s.Demo && (files || len(s.Domains) > 0):
-		return hint.New("--demo brings its own certificate", "leave out --tls-cert and --domain")
-	case len(s.Domains) == 0:
-		return s.checkNoACME()
-	}
-	return s.checkACME()
-}
-
-// checkNoACME rejects flags that have no effect without --domain.
-func (s *Settings) checkNoACME() error {
-	for flag, given := range map[string]bool{
-		"--acme-accept-terms": s.ACMEAcceptTerms, "--acme-email": s.ACMEEmail != "", "--acme-http": s.ACMEHTTP != "",
-		"--acme-directory": len(s.ACMEDirectories) > 0 && !slices.Equal(s.ACMEDirectories, []string{certificates.LetsEncrypt}), "--acme-ca": s.ACMECA != "",
-	} {
-		if given {
-			return fmt.Errorf("%s needs --domain, the name to get a certificate for, such as data.example.com", flag)
-		}
-	}
-	return nil
-}
-
+// checkACME checks the flags about the certificate of --domain.
 func (s *Settings) checkACME() error {
+	if len(s.Domains) == 0 {
+		return nil
+	}
 	for _, name := range s.Domains {
 		if err := certificates.CheckDomain(name); err != nil {
 			return fmt.Errorf("--domain: %w", err)

@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"strings"
 
 	settingspage "teamdata/admin/settings"
 	"teamdata/internal/hint"
@@ -15,9 +14,6 @@ func (s *Settings) checkSettingsPage() error {
 		if err := settingspage.CheckAncestor(origin); err != nil {
 			return fmt.Errorf("--frame-ancestors: %w", err)
 		}
-	}
-	if https := strings.HasPrefix(s.publicOrigin(), "https://") || s.PublicURL == "" && !s.HTTP; len(s.FrameAncestors) > 0 && !https {
-		return hint.New("--frame-ancestors needs HTTPS, because browsers send no cookie to a frame without it", "give --public-url https://…, or leave out --http")
 	}
 	if s.BrandName != "" {
 		if err := settingspage.CheckBrandName(s.BrandName); err != nil {

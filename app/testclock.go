@@ -12,9 +12,9 @@ import (
 )
 
 // TestClock is the clock of a server that is being tested. It goes on with the
-// system's clock or stands still, and [App.Advance] moves it forward. All that is
-// stored, due or expired goes by it. Certificates, timeouts, backups, metrics and the
-// Date header go by the system's clock all the same.
+// system's clock, as the zero TestClock does, or stands still, and [App.Advance] moves it
+// forward. All that is stored, due or expired goes by it. Certificates, timeouts, backups,
+// metrics and the Date header go by the system's clock all the same.
 //
 // A server with a test clock doesn't sync its data file, which a power cut may
 // damage.
@@ -23,9 +23,6 @@ type TestClock struct {
 	ahead  time.Duration // of the system's clock, while it runs
 	stands time.Time     // where it stands; zero: it runs
 }
-
-// NewTestClock returns a clock that goes on with the system's.
-func NewTestClock() *TestClock { return &TestClock{} }
 
 // NewStandingClock returns a clock that stands still at a time, in whole milliseconds.
 func NewStandingClock(at time.Time) *TestClock {
@@ -57,14 +54,6 @@ func (c *TestClock) moveTo(at time.Time) {
 	default:
 		c.stands = at
 	}
-}
-
-// clock returns the clock of a server with these settings.
-func (s *Settings) clock() func() time.Time {
-	if s.Clock == nil {
-		return time.Now
-	}
-	return s.Clock.Now
 }
 
 // MaxAdvance is how far the test clock moves in one call.

@@ -98,7 +98,7 @@ func TestAdvanceWaitsForTheBackground(t *testing.T) {
 // A reset imports the seed again. If it can't be imported any more, nothing is there.
 func TestResetImportsTheSeed(t *testing.T) {
 	s := Defaults()
-	s.Clock = NewTestClock()
+	s.Clock = new(TestClock)
 	s.Seed = filepath.Join(t.TempDir(), "seed.json")
 	write := func(content string) {
 		t.Helper()

@@ -41,19 +41,9 @@ func Kinds() []Kind {
 // Kind has no such record.
 func NumbersOf(kind Kind) *rows.Kind {
 	if name, ok := strings.CutPrefix(string(kind), numbersOf); ok {
-		return rowsOf(Kind(name))
+		return rows.Named(name)
 	}
 	return nil
-}
-
-// rowsOf are the rows that a Kind is; nil: it is something else.
-func rowsOf(kind Kind) *rows.Kind {
-	all := rows.Kinds()
-	i := slices.IndexFunc(all, func(k *rows.Kind) bool { return k.Name == string(kind) })
-	if i < 0 {
-		return nil
-	}
-	return all[i]
 }
 
 // EachRecord is called with a record, whose bytes are valid until it returns.
@@ -97,7 +87,7 @@ func Carry(ctx context.Context, from Source, to Carrier, progress func(kind Kind
 			if err := there.add(kind, key, record); err != nil {
 				return err
 			}
-			if k := rowsOf(kind); k != nil {
+			if k := rows.Named(string(kind)); k != nil {
 				if _, err := k.Records.Decode(record); err != nil {
 					return fmt.Errorf("%s %q: %w", kind, key, err)
 				}

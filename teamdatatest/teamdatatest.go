@@ -138,7 +138,7 @@ func (s *Server) close() {
 
 // ClockRuns makes the server's clock go on with the system's. Advance moves it ahead.
 func ClockRuns() Option {
-	return func(s *Server) { s.settings.Clock = app.NewTestClock() }
+	return func(s *Server) { s.settings.Clock = new(app.TestClock) }
 }
 
 // ClockAt makes the server's clock stand still at a time, and not at that of the

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -9,8 +8,7 @@ import (
 	"teamdata/store"
 )
 
-// Sources are read at each scrape. The metrics of one that is nil, or that returns an
-// error, are left out.
+// Sources are read at each scrape. The metrics of one that returns an error are left out.
 type Sources struct {
 	Ready        func() bool
 	Storage      func() (Storage, error)
@@ -21,14 +19,11 @@ type Sources struct {
 	Sweeps       func() (running time.Duration, done time.Time)
 }
 
-// Storage is the state of the data. Sizes are in bytes.
+// Storage is the state of the data and of its disk.
 type Storage struct {
-	Reads           int
-	OldestRead      time.Duration
-	Size, Free      int64
-	DiskFree        uint64
+	store.Stats
+	DiskFree        uint64 // bytes
 	DiskFreeUnknown bool
-	Database        *store.Database // nil: there is none
 }
 
 // collector reads the sources when Prometheus scrapes.
@@ -44,10 +39,8 @@ func (c *collector) Describe(chan<- *prometheus.Desc) {}
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	set := func(name string, value float64, labels ...string) { out <- constant(name, value, labels...) }
 	set("teamdata_build_info", 1, c.version)
-	if c.sources.Ready != nil {
-		set("teamdata_ready", flag(c.sources.Ready()))
-	}
-	s, err := ask(c.sources.Storage)
+	set("teamdata_ready", flag(c.sources.Ready()))
+	s, err := c.sources.Storage()
 	if err == nil {
 		s.collect(set)
 	}
@@ -55,45 +48,29 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		collectDatabase(*s.Database, err == nil, set)
 	}
 	if s.Database == nil || err == nil { // else what follows would be waited for, too
-		if q, err := ask(c.sources.Queue); err == nil {
+		if q, err := c.sources.Queue(); err == nil {
 			collectBacklog(q, set, time.Now())
 		}
-		if nodes, err := ask(c.sources.Nodes); err == nil {
+		if nodes, err := c.sources.Nodes(); err == nil {
 			nodes.collect(set)
 		}
 	}
-	if c.sources.Certificates != nil {
-		for _, s := range c.sources.Certificates() {
-			if !s.NotAfter.IsZero() {
-				set("teamdata_certificate_expiry_timestamp_seconds", unix(s.NotAfter), s.Name)
-			}
-			if s.Authority != "" {
-				set("teamdata_certificate_info", 1, s.Name, s.Authority)
-			}
-			set("teamdata_certificate_failing", flag(s.LastError != ""), s.Name)
+	for _, s := range c.sources.Certificates() {
+		if !s.NotAfter.IsZero() {
+			set("teamdata_certificate_expiry_timestamp_seconds", unix(s.NotAfter), s.Name)
 		}
+		if s.Authority != "" {
+			set("teamdata_certificate_info", 1, s.Name, s.Authority)
+		}
+		set("teamdata_certificate_failing", flag(s.LastError != ""), s.Name)
 	}
-	if c.sources.Sweeps != nil {
-		running, done := c.sources.Sweeps()
-		set("teamdata_retention_running_seconds", running.Seconds())
-		set("teamdata_retention_last_success_timestamp_seconds", unix(done))
-	}
-	if c.sources.Backup == nil {
-		return
-	}
+	running, done := c.sources.Sweeps()
+	set("teamdata_retention_running_seconds", running.Seconds())
+	set("teamdata_retention_last_success_timestamp_seconds", unix(done))
 	if newest, ok := c.sources.Backup(); ok {
 		set("teamdata_backup_last_success_timestamp_seconds", unix(newest))
 	}
 }
-
-func ask[T any](source func() (T, error)) (answer T, err error) {
-	if source == nil {
-		return answer, errNoSource
-	}
-	return source()
-}
-
-var errNoSource = errors.New("metrics: there is no such source")
 
 type setter = func(name string, value float64, labels ...string)
 

@@ -58,11 +58,12 @@ func full() Sources {
 	return Sources{
 		Ready: func() bool { return true },
 		Storage: func() (Storage, error) {
-			return Storage{Reads: 2, OldestRead: time.Second, Size: 3, Free: 4, DiskFree: 5}, nil
+			return Storage{Stats: store.Stats{Reads: 2, OldestRead: time.Second, Size: 3, Free: 4}, DiskFree: 5}, nil
 		},
 		Queue: func() (store.Backlog, error) {
 			return store.Backlog{Waiting: store.Waiting{Due: 1, Later: 2, Held: 3}, Busy: 4, DueAt: time.Now().Add(time.Hour), HeldAt: time.Now().Add(time.Hour), Mails: 5}, nil
 		},
+		Nodes: func() (Nodes, error) { return Nodes{}, nil },
 		Certificates: func() []store.CertificateStatus {
 			return []store.CertificateStatus{{Name: "a.example", Authority: "https://acme.test/dir", NotAfter: time.Unix(7, 0)}, {Name: "b.example", LastError: "no answer"}}
 		},
@@ -75,7 +76,7 @@ func full() Sources {
 func onDatabase(err error) Sources {
 	s := full()
 	s.Storage = func() (Storage, error) {
-		return Storage{Size: 3, Database: &store.Database{Connections: 6, MaxConnections: 7, Waiting: 8, ClockOffset: time.Second, Retries: 9, Doubts: 10}}, err
+		return Storage{Stats: store.Stats{Size: 3, Database: &store.Database{Connections: 6, MaxConnections: 7, Waiting: 8, ClockOffset: time.Second, Retries: 9, Doubts: 10}}}, err
 	}
 	s.Nodes = func() (Nodes, error) {
 		return Nodes{Now: time.Unix(100, 0), List: []store.Node{
@@ -260,25 +261,22 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// Sources that fail or are missing leave the other metrics in place.
+// Sources that fail leave the other metrics in place.
 func TestSourcesThatFail(t *testing.T) {
-	broken := Sources{
-		Queue:   func() (store.Backlog, error) { return store.Backlog{}, errors.New("broken") },
-		Nodes:   func() (Nodes, error) { return Nodes{}, errors.New("broken") },
-		Storage: func() (Storage, error) { return Storage{}, errors.New("broken") },
-		Backup:  func() (time.Time, bool) { return time.Time{}, false },
-	}
-	for _, s := range []Sources{{}, broken} {
-		families := scrape(t, New(names, s))
-		if families["teamdata_build_info"] == nil || families["teamdata_queue_endpoints"] != nil || families["teamdata_node_info"] != nil || families["teamdata_backup_last_success_timestamp_seconds"] != nil {
-			t.Errorf("it has %v", ours(families))
-		}
+	s := full()
+	s.Queue = func() (store.Backlog, error) { return store.Backlog{}, errors.New("broken") }
+	s.Nodes = func() (Nodes, error) { return Nodes{}, errors.New("broken") }
+	s.Storage = func() (Storage, error) { return Storage{}, errors.New("broken") }
+	s.Backup = func() (time.Time, bool) { return time.Time{}, false }
+	families := scrape(t, New(names, s))
+	if families["teamdata_build_info"] == nil || families["teamdata_queue_endpoints"] != nil || families["teamdata_node_info"] != nil || families["teamdata_backup_last_success_timestamp_seconds"] != nil {
+		t.Errorf("it has %v", ours(families))
 	}
 }
 
 // However many endpoints fail, a few are shown: those that fail most.
 func TestFailuresAreBounded(t *testing.T) {
-	m := New(names, Sources{})
+	m := New(names, full())
 	for i := range 3 * maxTracked {
 		m.Attempted("org_a", fmt.Sprint("once_", i), "5xx", 0)
 		if i%10 == 0 {
@@ -303,7 +301,7 @@ func TestFailuresAreBounded(t *testing.T) {
 
 // Counting on the hot paths allocates nothing.
 func TestNoAllocation(t *testing.T) {
-	m := New(names, Sources{})
+	m := New(names, full())
 	m.Answered("/a", 200, 0)
 	allocated := testing.AllocsPerRun(1000, func() {
 		m.Answered("/a", 200, time.Millisecond)
@@ -316,7 +314,7 @@ func TestNoAllocation(t *testing.T) {
 }
 
 func BenchmarkAnswered(b *testing.B) {
-	m := New(names, Sources{})
+	m := New(names, full())
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {

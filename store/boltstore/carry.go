@@ -19,15 +19,10 @@ var _ store.Carrier = (*Store)(nil)
 func ReadFile(path string, key Sealer, fn func(store.Source) error) error {
 	return boltfile.Read(path, func(db *bbolt.DB) error {
 		version, err := schemaOf(db)
-		switch {
-		case err != nil:
+		if err = cmp.Or(err, olderSchema(version)); err != nil {
 			return err
-		case version > schemaVersion():
-			return unknownSchema(db, version)
-		case version < schemaVersion():
-			return olderSchema(version)
 		}
-		sealed, err := sealing{rows.Sealing{Sealer: key}}.check(db)
+		sealed, err := checkSeal(db, rows.Sealing{Sealer: key})
 		if err != nil {
 			return err
 		}
@@ -66,7 +61,7 @@ func dumpKind(bolt *bbolt.Tx, kind store.Kind, fn func(key, record []byte) error
 		}
 		return nil
 	}
-	if k := rowKind(string(kind)); k != nil {
+	if k := rows.Named(string(kind)); k != nil {
 		failed := newTx(nil, bolt, nil).Scan(k, rows.Range{Index: rows.ByKey}, func(item rows.Item) bool {
 			err = fn(item.Key, item.Value)
 			return err == nil

@@ -70,9 +70,6 @@ func checkFile(path string, found func(fault string), step func(), refuse func(v
 			found("the file " + errDamaged.Text)
 			version, err = schemaVersion(), nil
 		}
-		if err == nil && version > schemaVersion() {
-			err = unknownSchema(db, version)
-		}
 		if err = cmp.Or(err, refuse(version)); err != nil {
 			return err
 		}

@@ -151,7 +151,7 @@ func freePages(t *testing.T, content []byte) map[int]bool {
 func TestCheckAfterWork(t *testing.T) {
 	f := newFixture(t, Options{NoSync: true})
 	f.sendTests(20)
-	claims, err := f.Claim(bg, 1, f.now(), 20)
+	claims, err := f.Claim(bg, 1, f.Now(), 20)
 	must(t, err)
 	for _, c := range claims.Claims {
 		must(t, f.attempt(c.Delivery.ID))

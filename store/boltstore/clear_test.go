@@ -56,7 +56,7 @@ func TestClear(t *testing.T) {
 	if f.AccessGeneration() == generation || f.EventTypeGeneration() == types {
 		t.Error("what was read about keys or event types before still counts")
 	}
-	if claims, err := f.Claim(bg, before.Number, f.now(), 9); len(claims.Claims) > 0 || err != nil {
+	if claims, err := f.Claim(bg, before.Number, f.Now(), 9); len(claims.Claims) > 0 || err != nil {
 		t.Errorf("%d deliveries are due: %v", len(claims.Claims), err)
 	}
 	f.fill()

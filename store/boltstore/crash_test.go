@@ -156,7 +156,7 @@ func (f *fixture) findNumbered() map[string]bool {
 	must(f, f.awaitKeys(bg))
 	must(f, f.db.View(func(bolt *bbolt.Tx) error {
 		t := newTx(f.Store, bolt, nil)
-		t.now = f.now()
+		t.now = f.Now()
 		c := checker{bolt: bolt}
 		entries := c.each(bolt.Bucket([]byte("auditLog")), func(_, item []byte) {
 			number := targetOf(f, item)

@@ -103,10 +103,7 @@ func (t *tx) DropDeliveryCounts(before time.Time, limit int) (int, error) {
 		return 0, err
 	}
 	keys, end := firstKeys(t.bolt.Bucket(bucketDeliveryCounts), limit), numberKey(hoursOf(before))
-	old := slices.IndexFunc(keys, func(key []byte) bool { return bytes.Compare(key, end) >= 0 })
-	if old < 0 {
-		old = len(keys)
-	}
+	old, _ := slices.BinarySearchFunc(keys, end, bytes.Compare)
 	return t.dropKeys(t.bucket(bucketDeliveryCounts), keys[:old])
 }
 

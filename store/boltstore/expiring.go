@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"time"
 
@@ -110,8 +111,11 @@ func (t *tx) Expire(k *rows.Kind, before time.Time, limit int) (int, error) {
 	if limit < 1 {
 		return 0, nil
 	}
-	b := t.of(k, rows.ByKey)
-	for _, name := range partitionsBefore(b, rows.Partition(k, before)) {
+	b, end := t.of(k, rows.ByKey), rows.Partition(k, before)
+	for _, name := range firstKeys(b, math.MaxInt) {
+		if rows.ReadNumber(name) >= end {
+			break
+		}
 		if keys := firstKeys(b.Bucket(name), limit); len(keys) > 0 {
 			return t.dropKeys(b.Bucket(name), keys)
 		}
@@ -125,14 +129,6 @@ func (t *tx) Expire(k *rows.Kind, before time.Time, limit int) (int, error) {
 		t.dropped = true
 	}
 	return 0, nil
-}
-
-func partitionsBefore(b *bbolt.Bucket, end uint64) (names [][]byte) {
-	c := b.Cursor()
-	for name, _ := c.First(); name != nil && rows.ReadNumber(name) < end; name, _ = c.Next() {
-		names = append(names, bytes.Clone(name))
-	}
-	return names
 }
 
 // partitions checks the form of the partitions of a kind, and calls fn with each row in

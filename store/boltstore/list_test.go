@@ -31,7 +31,7 @@ func TestLastBeforeWhatWasDeleted(t *testing.T) {
 			must(t, ownTx(u).delete(b, keyOf("org_b", i)))
 		}
 		for org, want := range map[string][]byte{"org_a": keyOf("org_a", n-1), "org_b": nil, "org_c": keyOf("org_c", n-1)} {
-			last, err := ownTx(u).Last(rowKind("auditLog"), rows.ByKey, rows.Part(nil, org))
+			last, err := ownTx(u).Last(rows.Named("auditLog"), rows.ByKey, rows.Part(nil, org))
 			if must(t, err); !bytes.Equal(last, want) {
 				t.Errorf("the last key of %s is %q", org, last)
 			}

@@ -47,7 +47,7 @@ func (l *loader) put(kind store.Kind, key, record []byte) (err error) {
 		l.tx = newTx(l.s, bolt, &l.writing)
 	}
 	record = bytes.Clone(record) // the file keeps it until the commit
-	if k := rowKind(string(kind)); k != nil {
+	if k := rows.Named(string(kind)); k != nil {
 		err = l.load(k, bytes.Clone(key), record)
 	} else if k := store.NumbersOf(kind); k != nil {
 		err = l.loadNumber(k, record)

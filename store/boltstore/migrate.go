@@ -29,7 +29,7 @@ func (s *Store) migrate(bolt *bbolt.Tx, from uint64) error {
 	}
 	for _, step := range migrations[from-1:] {
 		t := newTx(on, bolt, &writing{})
-		t.now = s.now()
+		t.now = s.Now()
 		if err := step(t); err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func (t *tx) newest() (time.Time, error) {
 }
 
 // NewestTime returns the newest time in a data file that no program has open, as
-// in [About]; zero if the schema differs. It changes nothing.
+// in [About]; zero if the schema is older. It changes nothing.
 func NewestTime(path string) (newest time.Time, err error) {
 	err = boltfile.Read(path, func(db *bbolt.DB) error {
 		if found, err := schemaOf(db); err != nil || found != schemaVersion() {

@@ -26,9 +26,12 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func open(path string, o Options) (*Store, error) {
-	s := &Store{clock: o.Now, tests: o.ForTests, before: o.BeforeCommit, seal: sealing{rows.Sealing{Sealer: o.Sealer}}}
+	s := &Store{clock: o.Now, tests: o.ForTests, before: o.BeforeCommit, seal: rows.Sealing{Sealer: o.Sealer}}
 	if s.clock == nil {
 		s.clock = time.Now
+	}
+	if s.before == nil {
+		s.before = func() error { return nil }
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	var err error
@@ -73,10 +76,7 @@ func (s *Store) prepare() error {
 	if err != nil {
 		return err
 	}
-	if found > schemaVersion() {
-		return unknownSchema(s.db, found)
-	}
-	sealed, err := s.seal.check(s.db)
+	sealed, err := checkSeal(s.db, s.seal)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Store) upgrade(bolt *bbolt.Tx, found uint64) error {
 		}
 	}
 	if s.sealedNow {
-		if err := s.seal.all(bolt); err != nil {
+		if err := sealAll(bolt, s.seal); err != nil {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func (s *Store) upgrade(bolt *bbolt.Tx, found uint64) error {
 }
 
 // schemaOf returns the schema version of a file, 0 for a new one. A bbolt file of
-// another program is rejected.
+// another program is rejected, and one of a schema above ours.
 func schemaOf(db *bbolt.DB) (version uint64, err error) {
 	err = db.View(func(bolt *bbolt.Tx) error {
 		first, _ := bolt.Cursor().First()
@@ -138,7 +138,9 @@ func schemaOf(db *bbolt.DB) (version uint64, err error) {
 			}
 			return &boltfile.Error{Text: "is a bbolt file, but not one of teamdata", Advice: "give another file with --data"}
 		}
-		version = binary.BigEndian.Uint64(meta.Get(keySchema))
+		if version = binary.BigEndian.Uint64(meta.Get(keySchema)); version > schemaVersion() {
+			return unknownSchema(bolt, version)
+		}
 		return nil
 	})
 	return version, err
@@ -164,13 +166,8 @@ func ours(bolt *bbolt.Tx) bool {
 
 // unknownSchema is the error about a file of a schema above ours. A file from before the
 // first release, whose schemas went up to 4, lacks a bucket that all later ones have.
-func unknownSchema(db *bbolt.DB, found uint64) error {
-	unreleased := false
-	_ = db.View(func(bolt *bbolt.Tx) error {
-		unreleased = bolt.Bucket([]byte("managers")) != nil && bolt.Bucket([]byte("visibleOrgs")) == nil
-		return nil
-	})
-	if unreleased {
+func unknownSchema(bolt *bbolt.Tx, found uint64) error {
+	if bolt.Bucket([]byte("managers")) != nil && bolt.Bucket([]byte("visibleOrgs")) == nil {
 		return &boltfile.Error{
 			Text:   fmt.Sprintf("has schema %d of a teamdata from before the first release, which later ones don't read", found),
 			Advice: "export it with the teamdata that wrote it, and import that: teamdata export, teamdata import",

@@ -8,6 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/rows"
 )
 
 // clock is a clock that a test sets. Only the writer reads it while it is set.
@@ -63,7 +64,7 @@ func (f *fixture) partitions() (n int) {
 
 var (
 	bucketIdempotency = []byte("idempotency")
-	idempotencyKind   = rowKind("idempotency")
+	idempotencyKind   = rows.Named("idempotency")
 	partitionSpan     = idempotencyKind.Span
 )
 

@@ -2,7 +2,6 @@ package boltstore
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"slices"
 
@@ -20,15 +19,6 @@ var _ rows.Rows = (*tx)(nil)
 
 // rowKinds are the kinds of rows in a file.
 var rowKinds = rows.Kinds()
-
-// rowKind finds one by the name of its bucket; nil: there is none.
-func rowKind(name string) *rows.Kind {
-	i, ok := slices.BinarySearchFunc(rowKinds, name, func(k *rows.Kind, name string) int { return cmp.Compare(k.Name, name) })
-	if !ok {
-		return nil
-	}
-	return rowKinds[i]
-}
 
 // rowBuckets are the buckets of a kind: that of the rows, then those of its indexes.
 func rowBuckets(k *rows.Kind) [][]byte {
@@ -50,11 +40,9 @@ var rowNames = func() [][][]byte {
 
 // allRowBuckets are the buckets of all kinds, each once.
 func allRowBuckets() [][]byte {
-	var names [][]byte
-	for _, k := range rowKinds {
-		names = append(names, rowBuckets(k)...)
-	}
-	return slices.CompactFunc(slices.SortedFunc(slices.Values(names), bytes.Compare), bytes.Equal)
+	names := slices.Concat(rowNames...)
+	slices.SortFunc(names, bytes.Compare)
+	return slices.CompactFunc(names, bytes.Equal)
 }
 
 // opened are the buckets of a kind that were opened to write.
@@ -185,7 +173,7 @@ func (t *tx) Next(k *rows.Kind) (uint64, error) {
 	return n, storageFault(err)
 }
 
-func (t *tx) Sealing() rows.Sealing { return t.s.seal.Sealing }
+func (t *tx) Sealing() rows.Sealing { return t.s.seal }
 
 // Rewritable is as much as an attempt may add to a delivery.
 func (t *tx) Rewritable() int { return store.MaxKeptAnswer }

@@ -23,7 +23,7 @@ type kind struct {
 }
 
 // rowsOf is a kind whose table is in package store.
-func rowsOf(name string) kind { return kindBy(name, rowKind(name).Records) }
+func rowsOf(name string) kind { return kindBy(name, rows.Named(name).Records) }
 
 // recordIn reads a record of a file as it is stored, with its secrets sealed.
 func recordIn[T any](t testing.TB, bolt *bbolt.Tx, kind, key string) *T {

@@ -25,12 +25,9 @@ var (
 	errOtherKey = &boltfile.Error{Text: "is sealed, and the key file is not the one that it was sealed with", Advice: "give that one: --seal-key-file FILE"}
 )
 
-// sealing is how a file stores its secrets.
-type sealing struct{ rows.Sealing }
-
-// check reports whether a file is sealed. A file sealed with another key is an
+// checkSeal reports whether a file is sealed. A file sealed with another key is an
 // error.
-func (s sealing) check(db *bbolt.DB) (sealed bool, err error) {
+func checkSeal(db *bbolt.DB, s rows.Sealing) (sealed bool, err error) {
 	err = db.View(func(bolt *bbolt.Tx) error {
 		meta := bolt.Bucket(bucketMeta)
 		if meta == nil { // a new file
@@ -56,7 +53,7 @@ func (s sealing) check(db *bbolt.DB) (sealed bool, err error) {
 // seals nor migrates the file.
 func CheckKey(path string, key Sealer) (sealed bool, err error) {
 	err = boltfile.Read(path, func(db *bbolt.DB) (err error) {
-		sealed, err = sealing{rows.Sealing{Sealer: key}}.check(db)
+		sealed, err = checkSeal(db, rows.Sealing{Sealer: key})
 		return err
 	})
 	return sealed, err
@@ -89,15 +86,15 @@ func sealAndOpen(path string, o Options) (*Store, error) {
 	return s, err
 }
 
-// all seals all secrets of a file in plain text and marks it as sealed.
-func (s sealing) all(bolt *bbolt.Tx) error {
+// sealAll seals all secrets of a file in plain text and marks it as sealed.
+func sealAll(bolt *bbolt.Tx, s rows.Sealing) error {
 	for _, k := range rowKinds {
 		if k.Seal == nil {
 			continue
 		}
 		b := bolt.Bucket([]byte(k.Name))
 		for _, key := range firstKeys(b, math.MaxInt) {
-			value, err := k.Seal(s.Sealing, key, b.Get(key))
+			value, err := k.Seal(s, key, b.Get(key))
 			if err != nil {
 				return &boltfile.Error{Text: fmt.Sprintf("can't be sealed, for its record %s %q is damaged", k.Name, key), Advice: "put back a backup"}
 			}

@@ -33,7 +33,7 @@ func BenchmarkSealed(b *testing.B) {
 			b.Run(name+"/claim", func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := f.Claim(bg, 1, f.now(), 1); err != nil {
+					if _, err := f.Claim(bg, 1, f.Now(), 1); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -143,7 +143,7 @@ func TestDamagedSecret(t *testing.T) {
 			if due := f.endpointsDue(); due != 2 {
 				t.Errorf("%d endpoints have something due, not 2", due)
 			}
-			_, err := f.Claim(bg, whole.Number, f.now(), 10)
+			_, err := f.Claim(bg, whole.Number, f.Now(), 10)
 			isDamage(t, "claim", err, `endpoints "org_test\x00whe_a"`)
 			f.claims1(f.record("whe_b").Number, secrets[1])
 
@@ -162,7 +162,7 @@ func (f *fixture) endpointsDue() (n int) {
 // claims1 claims the one delivery that an endpoint has, to sign with a secret.
 func (f *fixture) claims1(endpoint uint64, secret string) {
 	f.Helper()
-	claims, err := f.Claim(bg, endpoint, f.now(), 10)
+	claims, err := f.Claim(bg, endpoint, f.Now(), 10)
 	if err != nil || len(claims.Claims) != 1 || claims.Endpoint.Secret != secret {
 		f.Errorf("claimed %+v, %v", claims, err)
 	}

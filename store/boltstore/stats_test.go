@@ -111,7 +111,7 @@ func TestBacklog(t *testing.T) {
 		t.Errorf("of nothing it is %+v", empty)
 	}
 	f.sendTests(5)
-	claims, err := f.Claim(bg, 1, f.now(), 2)
+	claims, err := f.Claim(bg, 1, f.Now(), 2)
 	must(t, err)
 	must(t, f.attempt(claims.Claims[0].Delivery.ID))
 	f.update(func(tx store.Tx) error {

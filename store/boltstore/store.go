@@ -2,15 +2,14 @@ package boltstore
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"go.etcd.io/bbolt"
 
-	"teamdata/internal/hint"
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/engine"
+	"teamdata/store/rows"
 )
 
 // Options tune the engine. The zero value is for production.
@@ -40,7 +39,7 @@ type Store struct {
 	db    *bbolt.DB
 	clock func() time.Time
 	tests bool // Options.ForTests
-	seal  sealing
+	seal  rows.Sealing
 	store.Alone
 	engine.Notices
 	engine.Watch
@@ -61,10 +60,6 @@ type Store struct {
 }
 
 var _ store.FileEngine = (*Store)(nil)
-
-func inDoubt(err error) error {
-	return hint.With(fmt.Errorf("the disk failed while a commit was being written: %w", err), "check the disk, then start teamdata again")
-}
 
 // Life ends when the outcome of the last commit is unknown after a disk fault, when
 // the file is no longer the one at its path, and with Close. Until it is reopened every
@@ -120,7 +115,7 @@ func (s *Store) view(fn func(*tx) error) error {
 	}
 	defer s.EnterView().Store(0)
 	t := newTx(s, bolt, nil)
-	t.now = s.now()
+	t.now = s.Now()
 	if err = fn(t); t.unread {
 		return errUnread
 	}
@@ -128,12 +123,10 @@ func (s *Store) view(fn func(*tx) error) error {
 }
 
 // Now is the system's clock, or that of Options.
-func (s *Store) Now() time.Time { return s.now() }
+func (s *Store) Now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
 
 // ClockOffset is that of the machine to itself.
 func (s *Store) ClockOffset() time.Duration { return 0 }
-
-func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
 
 // Close waits for pending Updates and closes the file.
 func (s *Store) Close() error {
@@ -142,7 +135,7 @@ func (s *Store) Close() error {
 	<-s.keys.done
 	sound := s.life.Err() == nil
 	s.end(engine.ErrClosed) // no View waits for the sync of the list of free pages
-	return s.file.Close(sound && s.beforeCommit() == nil)
+	return s.file.Close(sound && s.before() == nil)
 }
 
 // Path returns the path of the data file.

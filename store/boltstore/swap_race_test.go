@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // TestOpenWhileReplaced opens the file again and again while it is replaced
@@ -32,7 +33,7 @@ func TestOpenWhileReplaced(t *testing.T) {
 		opening.Go(func() {
 			for !replaced.Load() {
 				s, err := Open(f.path, Options{NoSync: true})
-				if errors.Is(err, ErrInUse) {
+				if errors.Is(err, boltfile.ErrInUse) {
 					continue
 				}
 				if err == nil {
@@ -48,7 +49,7 @@ func TestOpenWhileReplaced(t *testing.T) {
 		switch err := Rebuild(bg, f.path, Options{}, append1); {
 		case err == nil:
 			done++
-		case !errors.Is(err, ErrInUse):
+		case !errors.Is(err, boltfile.ErrInUse):
 			t.Fatal(err)
 		}
 	}

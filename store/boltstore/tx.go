@@ -83,7 +83,7 @@ func (w *writing) reuseUndo() {
 
 // begin begins an update.
 func (t *tx) begin() {
-	t.now, t.undo, t.dropped, t.unread, t.countedBefore = t.s.now(), t.undo[:0], false, false, len(t.s.counted)
+	t.now, t.undo, t.dropped, t.unread, t.countedBefore = t.s.Now(), t.undo[:0], false, false, len(t.s.counted)
 }
 
 // ownTx is an engine's transaction as its own type.

@@ -11,13 +11,6 @@ import (
 	"teamdata/store/boltstore/boltfile"
 )
 
-// ErrInUse is the cause of an error about a file that another process has locked.
-var ErrInUse = boltfile.ErrInUse
-
-// ErrMoved is the cause of an error about a file that was renamed, removed or
-// replaced while a Store had it open.
-var ErrMoved = boltfile.ErrMoved
-
 // Backup writes a verified snapshot of the open Store to a new file while commits
 // continue: see [boltfile.Backup].
 func (s *Store) Backup(ctx context.Context, to string) error {

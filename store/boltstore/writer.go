@@ -3,10 +3,12 @@ package boltstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"go.etcd.io/bbolt"
 
+	"teamdata/internal/hint"
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/engine"
@@ -42,19 +44,13 @@ func (s *Store) commit(batch []*engine.Update) {
 	case err == nil:
 		s.Tell(&t.Changes)
 	case len(batch) > 1 && boltfile.IsFull(err):
-		s.commitEach(batch)
+		for i := range batch { // one that is too large doesn't fail the rest
+			s.commit(batch[i : i+1])
+		}
 	default:
 		for _, u := range batch {
 			u.Err = storageFault(err)
 		}
-	}
-}
-
-// commitEach commits each update of a batch that ran out of space on its own, so
-// that one too large does not fail the rest.
-func (s *Store) commitEach(batch []*engine.Update) {
-	for i := range batch {
-		s.commit(batch[i : i+1])
 	}
 }
 
@@ -140,7 +136,7 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool, err error) {
 // sync commits. If that fails although the new state is visible, it is unknown
 // what a restart will find: from then on the store rejects every call.
 func (s *Store) sync(bolt *bbolt.Tx) error {
-	if err := s.beforeCommit(); err != nil {
+	if err := s.before(); err != nil {
 		return errors.Join(err, bolt.Rollback())
 	}
 	id := bolt.ID()
@@ -150,16 +146,9 @@ func (s *Store) sync(bolt *bbolt.Tx) error {
 	}
 	if r, rerr := s.db.Begin(false); rerr == nil {
 		if r.ID() >= id {
-			s.end(inDoubt(err))
+			s.end(hint.With(fmt.Errorf("the disk failed while a commit was being written: %w", err), "check the disk, then start teamdata again"))
 		}
 		r.Rollback()
 	}
 	return err
-}
-
-func (s *Store) beforeCommit() error {
-	if s.before == nil {
-		return nil
-	}
-	return s.before()
 }

@@ -45,6 +45,15 @@ func Kinds() []*Kind {
 	return slices.SortedFunc(slices.Values(kinds), func(a, b *Kind) int { return strings.Compare(a.Name, b.Name) })
 }
 
+// Named is the kind that is kept under a name; nil: there is none.
+func Named(name string) *Kind {
+	i := slices.IndexFunc(kinds, func(k *Kind) bool { return k.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return kinds[i]
+}
+
 // Define makes the Table of a noun that is kept.
 func Define[T any](t *Table[T]) *Table[T] {
 	New(t)
@@ -148,20 +157,11 @@ func (t *Table[T]) Has(tx *Tx, key []byte) (bool, error) {
 
 // FindBy reads the record whose entry in an index has a key, with its secrets opened. The
 // index says whose its entries are. ErrNone: there is none.
-func (t *Table[T]) FindBy(tx *Tx, index int, key []byte) (T, error) {
-	return t.findBy(tx, index, key, t.Open)
-}
-
-// ReadBy is FindBy, and leaves the secrets sealed.
-func (t *Table[T]) ReadBy(tx *Tx, index int, key []byte) (T, error) {
-	return t.findBy(tx, index, key, func(_ *Tx, key, value []byte) (T, error) { return t.Read(key, value) })
-}
-
-func (t *Table[T]) findBy(tx *Tx, index int, key []byte, read func(tx *Tx, key, value []byte) (T, error)) (v T, err error) {
+func (t *Table[T]) FindBy(tx *Tx, index int, key []byte) (v T, err error) {
 	err = ErrNone
 	r := Range{Index: index, Bounds: Only(string(key)), Limit: 1, Records: true}
 	failed := tx.Scan(&t.Kind, r, func(item Item) bool {
-		v, err = read(tx, t.Indexes[index].Record(nil, item.Key, item.Value), item.Record)
+		v, err = t.Open(tx, t.Indexes[index].Record(nil, item.Key, item.Value), item.Record)
 		return false
 	})
 	if failed != nil {
@@ -226,12 +226,10 @@ func (t *Table[T]) write(tx *Tx, v *T, unused bool, was []byte) error {
 }
 
 // Drop deletes the row under a key, if there is one.
-func (t *Table[T]) Drop(tx *Tx, key []byte) error { return t.drop(tx, key, nil) }
+func (t *Table[T]) Drop(tx *Tx, key []byte) error { return t.Remove(tx, key, nil) }
 
 // Remove deletes the row of a value that was read in this transaction.
-func (t *Table[T]) Remove(tx *Tx, key, was []byte) error { return t.drop(tx, key, was) }
-
-func (t *Table[T]) drop(tx *Tx, key, was []byte) error {
+func (t *Table[T]) Remove(tx *Tx, key, was []byte) error {
 	w := tx.write()
 	w.row = Row{Was: was}
 	w.row.Key = w.keep(append(w.free(), key...))

@@ -108,8 +108,5 @@ const redacted = "[seal key]"
 // String hides the key.
 func (Key) String() string { return redacted }
 
-// GoString hides the key.
-func (Key) GoString() string { return redacted }
-
-// Format hides the key from every verb of fmt, %x and %d among them.
+// Format hides the key from every verb of fmt, %#v and %x among them.
 func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }

@@ -123,7 +123,7 @@ func GuardPages(read func() error) (err error) {
 }
 
 // renamed is an error about a temporary file that names the file it stands for
-// instead.
+// instead. No hint names a temporary file, so that the error's own stays.
 type renamed struct {
 	error
 	name, temp string
@@ -138,12 +138,3 @@ func rename(name, temp string, err error) error {
 
 func (r renamed) Error() string { return strings.ReplaceAll(r.error.Error(), r.temp, r.name) }
 func (r renamed) Unwrap() error { return r.error }
-
-// Hint returns the error's hint, renamed like its text.
-func (r renamed) Hint() string {
-	var hinted interface{ Hint() string }
-	if !errors.As(r.error, &hinted) {
-		return ""
-	}
-	return strings.ReplaceAll(hinted.Hint(), r.temp, r.name)
-}

@@ -148,16 +148,10 @@ func (f *File) Size() (int64, error) {
 // No transaction may be open.
 func (f *File) Close(write bool) error {
 	if write && !f.countFree() {
-		f.writeFreelist()
+		if bolt, err := f.db.Begin(true); err == nil { // or else the next Open finds the free pages
+			f.db.NoFreelistSync = false
+			bolt.Commit()
+		}
 	}
 	return f.db.Close()
-}
-
-// writeFreelist commits the list alone. If that fails, the next Open finds the free
-// pages.
-func (f *File) writeFreelist() {
-	if bolt, err := f.db.Begin(true); err == nil {
-		f.db.NoFreelistSync = false
-		bolt.Commit()
-	}
 }

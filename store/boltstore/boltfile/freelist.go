@@ -149,7 +149,7 @@ func restoreFreelist(file *os.File, sync bool) error {
 	if err != nil {
 		return &Error{Text: fmt.Sprintf("is damaged: page %v", err), Advice: "put back a backup with: teamdata restore", Err: errPage}
 	}
-	size := freelistPages(len(free), h.pageSize)
+	size := (pageHead+8+8*uint64(len(free)))/h.pageSize + 1 // in pages
 	at, end := h.end, h.end+size
 	if i := findRun(free, size); i >= 0 {
 		at, end, free = free[i], h.end, append(free[:i:i], free[i+int(size):]...)
@@ -189,11 +189,6 @@ func findFree(file *os.File, h head) (free []uint64, err error) {
 		}
 	}
 	return free, nil
-}
-
-// freelistPages returns the number of pages that a list of n takes.
-func freelistPages(n int, pageSize uint64) uint64 {
-	return (pageHead+8+8*uint64(n))/pageSize + 1
 }
 
 // findRun returns the index in free at which size consecutive pages begin, or -1.

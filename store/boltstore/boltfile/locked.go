@@ -95,12 +95,24 @@ func (l *lockedFile) release() {
 	}
 }
 
-// place replaces the file with a temporary file.
-func (l *lockedFile) place(t *temp) error {
+// replaceBy replaces the file with a temporary one. The old one stays under another name;
+// empty: it doesn't. A killed run may leave both names of it.
+func (l *lockedFile) replaceBy(t *temp, kept string) error {
 	if l.file == nil {
 		return t.placeNew()
 	}
-	return t.placeOver()
+	if kept == "" || l.isFile(kept) {
+		return t.placeOver()
+	}
+	if err := l.keep(kept); err != nil {
+		return err
+	}
+	Step("kept")
+	err := t.placeOver()
+	if err != nil && l.isFile(l.path) {
+		os.Remove(kept)
+	}
+	return err
 }
 
 // keep gives the old file a second name, under which it is kept.
@@ -114,18 +126,10 @@ func (l *lockedFile) keep(name string) error {
 	return syncFolder(l.path)
 }
 
-// keepAs keeps the old file, named by its path, an infix, and the time of its
-// last write. A killed run may leave both names; the next Open separates them.
-func (l *lockedFile) keepAs(infix string) error {
-	kept, err := keptName(l.path, infix)
-	if err != nil || l.isFile(kept) {
-		return err
-	}
-	return l.keep(kept)
-}
-
 const keptTime = "20060102T150405Z" // in UTC
 
+// keptName is the name for a copy of a file: its path, an infix, and the time of its last
+// write.
 func keptName(path, infix string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

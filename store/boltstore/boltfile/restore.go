@@ -39,23 +39,10 @@ func Restore(ctx context.Context, backup, path string, now time.Time, verify Ver
 	if err := t.finish(ctx, backup, verify); err != nil {
 		return "", err
 	}
-	return old.replaceBy(t, now)
-}
-
-// replaceBy keeps the old file under a second name and replaces it with t.
-func (l *lockedFile) replaceBy(t *temp, now time.Time) (kept string, err error) {
-	if l.file == nil {
-		return "", t.placeNew()
+	if old.file != nil {
+		kept = old.path + keptInfix + now.UTC().Format(keptTime)
 	}
-	kept = l.path + keptInfix + now.UTC().Format(keptTime)
-	if err := l.keep(kept); err != nil {
-		return "", err
-	}
-	Step("kept")
-	if err := t.placeOver(); err != nil {
-		if l.isFile(l.path) {
-			os.Remove(kept)
-		}
+	if err := old.replaceBy(t, kept); err != nil {
 		return "", err
 	}
 	return kept, nil
@@ -121,12 +108,13 @@ func Rebuild(ctx context.Context, path string, fill func(temp string) (Filled, e
 	if err := t.finish(ctx, path, verify); err != nil {
 		return err
 	}
+	kept := ""
 	if done.KeepInfix != "" {
-		if err := old.keepAs(done.KeepInfix); err != nil {
+		if kept, err = keptName(old.path, done.KeepInfix); err != nil {
 			return err
 		}
 	}
-	return old.place(t)
+	return old.replaceBy(t, kept)
 }
 
 // copyTo copies the old file, which no process is writing.
