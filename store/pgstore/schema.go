@@ -73,8 +73,7 @@ type access int
 
 const (
 	reading   access = iota // nothing is written, and no table made
-	writing                 // the tables are made in an empty database
-	upgrading               // and brought to this program's schema
+	upgrading               // the tables are made in an empty database, or brought to this program's schema
 	exporting               // the same, and then no record is written
 	forTests                // the same as upgrading, of a database that is for tests
 )
@@ -280,7 +279,7 @@ func (s schema) refusal(first, last int, a access) error {
 		return &Error{Text: "does not let the role create tables in the schema " + s.name, Advice: "let the role own the database, or grant it CREATE on the schema"}
 	case a != reading && len(s.unwritten) > 0:
 		return &Error{Text: "does not let the role write and alter " + some(s.unwritten), Advice: "use the role that owns the tables"}
-	case s.ours && s.number < last && a < upgrading:
+	case s.ours && s.number < last && a == reading:
 		return &Error{Text: fmt.Sprintf("has schema %d, and this teamdata needs %d", s.number, last), Advice: "make a backup with pg_dump, then start a server on it, which upgrades it: teamdata serve"}
 	case s.number > last && last < s.mayRead:
 		return &Error{Text: fmt.Sprintf("has schema %d, which a newer teamdata wrote: this one reads up to %d", s.number, last), Advice: "run the newer one"}

@@ -53,19 +53,17 @@ func TestPrepare(t *testing.T) {
 	database := postgres.New(t)
 	p := pooled(t, database)
 	checkRefusal(t, p.prepare(t.Context(), steps(t, 2, 1, 1), reading), "is empty", "teamdata import")
-	kit.Must(t, p.prepare(t.Context(), steps(t, 2, 1, 1), writing))
+	kit.Must(t, p.prepare(t.Context(), steps(t, 2, 1, 1), upgrading))
 	made := contents(t, database)
 	if !strings.Contains(made, "step2") || !strings.Contains(made, "[t teamdata 2 1 1 f ]") {
 		t.Errorf("it holds %s", made)
 	}
-	for _, a := range []access{reading, writing, upgrading} { // nothing is to be done
+	for _, a := range []access{reading, upgrading} { // nothing is to be done
 		if err := p.prepare(t.Context(), steps(t, 2, 1, 1), a); err != nil {
 			t.Error(err)
 		}
 	}
-	for _, a := range []access{reading, writing} {
-		checkRefusal(t, p.prepare(t.Context(), steps(t, 3, 2, 3), a), "has schema 2, and this teamdata needs 3", "pg_dump", "teamdata serve")
-	}
+	checkRefusal(t, p.prepare(t.Context(), steps(t, 3, 2, 3), reading), "has schema 2, and this teamdata needs 3", "pg_dump", "teamdata serve")
 	if now := contents(t, database); now != made {
 		t.Errorf("a refusal changed it to %s", now)
 	}
@@ -78,13 +76,13 @@ func TestPrepare(t *testing.T) {
 // What may use a database that a newer program upgraded.
 func TestNewerSchema(t *testing.T) {
 	p := pooled(t, postgres.New(t))
-	kit.Must(t, p.prepare(t.Context(), steps(t, 5, 3, 4), writing))
-	for number, want := range map[int]struct{ reading, writing string }{
+	kit.Must(t, p.prepare(t.Context(), steps(t, 5, 3, 4), upgrading))
+	for number, want := range map[int]struct{ reading, upgrading string }{
 		2: {"reads up to 2", "reads up to 2"},
 		3: {"", "may read it and not write"},
 		4: {"", ""},
 	} {
-		for a, want := range map[access]string{reading: want.reading, writing: want.writing, upgrading: want.writing} {
+		for a, want := range map[access]string{reading: want.reading, upgrading: want.upgrading} {
 			err := p.prepare(t.Context(), steps(t, number, 1, 1), a)
 			if want == "" {
 				if err != nil {
@@ -105,7 +103,7 @@ func TestEarlierSchema(t *testing.T) {
 	for number := 1; number <= 2; number++ {
 		database := postgres.New(t)
 		p := pooled(t, database)
-		kit.Must(t, p.prepare(t.Context(), steps(t, number, 1, 1), writing))
+		kit.Must(t, p.prepare(t.Context(), steps(t, number, 1, 1), upgrading))
 		made := contents(t, database)
 		for a := reading; a <= forTests; a++ {
 			checkRefusal(t, p.prepare(t.Context(), later, a), "was made by an earlier teamdata", "migrate it to a file with that one")
@@ -124,7 +122,7 @@ func TestEarlierSchema(t *testing.T) {
 		}
 	}
 	database := postgres.New(t)
-	kit.Must(t, pooled(t, database).prepare(t.Context(), later, writing))
+	kit.Must(t, pooled(t, database).prepare(t.Context(), later, upgrading))
 	if now := contents(t, database); strings.Contains(now, "step2") || !strings.Contains(now, "step3") || !strings.Contains(now, "[t teamdata 4 1 1 f ]") {
 		t.Errorf("an empty one holds %s", now)
 	}
@@ -136,7 +134,7 @@ func TestPrepareTogether(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if err := pooled(t, database).prepare(t.Context(), steps(t, 3, 1, 1), writing); err != nil {
+			if err := pooled(t, database).prepare(t.Context(), steps(t, 3, 1, 1), upgrading); err != nil {
 				t.Error(err)
 			}
 		})
@@ -153,11 +151,11 @@ func TestPrepareFails(t *testing.T) {
 	files := steps(t, 3, 1, 1)
 	files["migrations/0003.sql"].Data = []byte("-- may read: 1, may write: 1\nCREATE TABLE step3 (n int); SELECT 1/0;")
 	p := pooled(t, database)
-	checkRefusal(t, p.prepare(t.Context(), files, writing), "division by zero")
+	checkRefusal(t, p.prepare(t.Context(), files, upgrading), "division by zero")
 	if got := contents(t, database); got != "[]" {
 		t.Errorf("it holds %s", got)
 	}
-	if err := p.prepare(t.Context(), steps(t, 3, 1, 1), writing); err != nil {
+	if err := p.prepare(t.Context(), steps(t, 3, 1, 1), upgrading); err != nil {
 		t.Error(err)
 	}
 }
@@ -165,7 +163,7 @@ func TestPrepareFails(t *testing.T) {
 func TestPreparePooled(t *testing.T) {
 	database := postgres.New(t)
 	p := pooled(t, postgres.Shared(t).Pooler(t)(database))
-	kit.Must(t, p.prepare(t.Context(), steps(t, 3, 1, 1), writing))
+	kit.Must(t, p.prepare(t.Context(), steps(t, 3, 1, 1), upgrading))
 }
 
 func TestForeignTables(t *testing.T) {
@@ -180,7 +178,7 @@ func TestForeignTables(t *testing.T) {
 			postgres.Exec(t, database, sql)
 			before := contents(t, database)
 			p := pooled(t, database)
-			for _, a := range []access{reading, writing, upgrading} {
+			for _, a := range []access{reading, upgrading} {
 				checkRefusal(t, p.prepare(t.Context(), steps(t, 1, 1, 1), a), "tables of another program in its schema public", "give an empty database")
 			}
 			if now := contents(t, database); now != before {
@@ -194,8 +192,8 @@ func TestForeignTables(t *testing.T) {
 func TestSearchPath(t *testing.T) {
 	database := postgres.New(t)
 	postgres.Exec(t, database, "CREATE TABLE invoices (n int); CREATE SCHEMA ours")
-	checkRefusal(t, pooled(t, database+"&search_path=missing").prepare(t.Context(), steps(t, 1, 1, 1), writing), "has no schema that the role may use")
-	kit.Must(t, pooled(t, database+"&search_path=ours").prepare(t.Context(), steps(t, 1, 1, 1), writing))
+	checkRefusal(t, pooled(t, database+"&search_path=missing").prepare(t.Context(), steps(t, 1, 1, 1), upgrading), "has no schema that the role may use")
+	kit.Must(t, pooled(t, database+"&search_path=ours").prepare(t.Context(), steps(t, 1, 1, 1), upgrading))
 	if got := postgres.Exec(t, database, "SELECT n FROM ours.step1"); len(got) != 1 {
 		t.Errorf("the table is not in the schema")
 	}
@@ -210,23 +208,23 @@ func TestRights(t *testing.T) {
 	guest := pooled(t, server.URL("guest", postgres.Name(t, database)))
 	one := steps(t, 1, 1, 1)
 
-	checkRefusal(t, guest.prepare(t.Context(), one, writing), "create tables in the schema public", "CREATE on the schema")
+	checkRefusal(t, guest.prepare(t.Context(), one, upgrading), "create tables in the schema public", "CREATE on the schema")
 	postgres.Exec(t, admin, "REVOKE USAGE ON SCHEMA public FROM public")
-	checkRefusal(t, guest.prepare(t.Context(), one, writing), "has no schema that the role may use")
+	checkRefusal(t, guest.prepare(t.Context(), one, upgrading), "has no schema that the role may use")
 	postgres.Exec(t, admin, "GRANT USAGE ON SCHEMA public TO guest")
 
-	kit.Must(t, pooled(t, database).prepare(t.Context(), one, writing))
+	kit.Must(t, pooled(t, database).prepare(t.Context(), one, upgrading))
 	made := contents(t, database)
 	checkRefusal(t, guest.prepare(t.Context(), one, reading), "does not let the role read meta, step1")
 	postgres.Exec(t, admin, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO guest")
 	if err := guest.prepare(t.Context(), one, reading); err != nil {
 		t.Error(err)
 	}
-	checkRefusal(t, guest.prepare(t.Context(), one, writing), "create tables")
+	checkRefusal(t, guest.prepare(t.Context(), one, upgrading), "create tables")
 	postgres.Exec(t, admin, "GRANT CREATE ON SCHEMA public TO guest; GRANT ALL ON ALL TABLES IN SCHEMA public TO guest")
-	checkRefusal(t, guest.prepare(t.Context(), one, writing), "write and alter meta, step1", "owns the tables")
+	checkRefusal(t, guest.prepare(t.Context(), one, upgrading), "write and alter meta, step1", "owns the tables")
 	postgres.Exec(t, admin, "GRANT "+postgres.Owner+" TO guest")
-	if err := guest.prepare(t.Context(), one, writing); err != nil {
+	if err := guest.prepare(t.Context(), one, upgrading); err != nil {
 		t.Error(err)
 	}
 	if now := contents(t, database); now != made {
