@@ -21,11 +21,7 @@ func Read(ctx context.Context, target *Target, key rows.Sealer, to string, fn fu
 		return err
 	}
 	defer w.end()
-	steps, err := readMigrations(migrations)
-	if err != nil {
-		return err
-	}
-	_, last := ends(steps)
+	_, last := ends(ownMigrations())
 	newer, err := w.rows(ctx, newQuery("SELECT 1::bigint FROM meta WHERE schema > $1::bigint", last))
 	if err != nil {
 		return target.refusal(err)
@@ -97,7 +93,7 @@ var _ store.Carrier = (*whole)(nil)
 func begin(ctx context.Context, target *Target, a access, lock string) (*whole, error) {
 	p := newPool(target, 1)
 	w := &whole{target: target, end: p.close}
-	err := p.prepare(ctx, migrations, a)
+	err := p.prepare(ctx, ownMigrations(), a)
 	if err == nil {
 		w.conn, err = p.acquire(ctx)
 	}

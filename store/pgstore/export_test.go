@@ -25,6 +25,6 @@ func WithTables(t testing.TB) (database string) {
 		kit.Must(t, err)
 		p := newPool(target, 1)
 		defer p.close()
-		kit.Must(t, p.prepare(t.Context(), migrations, upgrading))
+		kit.Must(t, p.prepare(t.Context(), ownMigrations(), upgrading))
 	})
 }

@@ -66,7 +66,11 @@ func Inspect(ctx context.Context, target *Target) (i Inspection, err error) {
 		return i, err
 	}
 	i.Full = diskFull(p.room(ctx))
-	if i.Unusable = usable(ctx, p); i.Unusable != nil {
+	i.Unusable = p.with(ctx, func(ctx context.Context, c *conn) error {
+		_, err := readUsable(ctx, c, ownMigrations(), upgrading)
+		return target.refusal(err)
+	})
+	if i.Unusable != nil {
 		return i, nil
 	}
 	return i, p.with(ctx, func(ctx context.Context, c *conn) error {
@@ -92,17 +96,4 @@ func measureOffset(ctx context.Context, c *conn) (offset, roundTrip time.Duratio
 		}
 	}
 	return offset, roundTrip, nil
-}
-
-// usable returns why this program can't serve what is in the database. An empty one,
-// or an older schema, is brought up to date by serve.
-func usable(ctx context.Context, p *pool) error {
-	steps, err := readMigrations(migrations)
-	if err != nil {
-		return err
-	}
-	return p.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := readUsable(ctx, c, steps, upgrading)
-		return p.target.refusal(err)
-	})
 }

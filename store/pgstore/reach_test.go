@@ -177,7 +177,7 @@ func TestSweepInSchema(t *testing.T) {
 func TestUpgradeBesideReader(t *testing.T) {
 	t.Parallel()
 	database := WithTables(t)
-	s, err := start(t, database, "a", "v1.0.0", programs(t))
+	s, err := start(t, database, "a", "v1.0.0", programs())
 	kit.Must(t, err)
 	reads := reader(t, database)
 	if _, err := reads.Exec(bg, "BEGIN; SELECT FROM orgs").ReadAll(); err != nil {
@@ -185,7 +185,7 @@ func TestUpgradeBesideReader(t *testing.T) {
 	}
 	upgraded := make(chan error)
 	go func() {
-		_, err := start(t, database, "b", "v2.0.0", programs(t, expand))
+		_, err := start(t, database, "b", "v2.0.0", programs(expand))
 		upgraded <- err
 	}()
 	for len(postgres.Exec(t, database, "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")) == 0 {

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -22,10 +23,20 @@ import (
 // also those that run meanwhile. A later one, when those are gone, drops what is old: it
 // is refused while one of them runs.
 //
-//go:embed migrations/*.sql
+//go:embed migrations/[0-9]*.sql
 var migrations embed.FS
 
-const metaFile = "migrations/meta.sql"
+//go:embed migrations/meta.sql
+var metaSQL string
+
+// ownMigrations are the steps of this program, which a test has read before.
+var ownMigrations = sync.OnceValue(func() []migration {
+	steps, err := readMigrations(migrations)
+	if err != nil {
+		panic(err)
+	}
+	return steps
+})
 
 // migration is one step.
 type migration struct {
@@ -95,15 +106,7 @@ type schema struct {
 // prepare makes or upgrades the tables, as far as access allows, and checks that this
 // program may use them. If it refuses, it has changed nothing. Its errors are for the
 // operator.
-func (p *pool) prepare(ctx context.Context, files fs.FS, a access) error {
-	steps, err := readMigrations(files)
-	if err != nil {
-		return err
-	}
-	meta, err := fs.ReadFile(files, metaFile)
-	if err != nil {
-		return err
-	}
+func (p *pool) prepare(ctx context.Context, steps []migration, a access) error {
 	c, err := p.acquire(ctx)
 	if err != nil {
 		return err
@@ -112,7 +115,7 @@ func (p *pool) prepare(ctx context.Context, files fs.FS, a access) error {
 	for began := time.Now(); ; c.rollback() {
 		s, err := readUsable(ctx, c, steps, a)
 		if _, last := ends(steps); err == nil && s.number < last {
-			err = migrate(ctx, c, s, string(meta), steps, a)
+			err = migrate(ctx, c, s, steps, a)
 		}
 		if err == nil {
 			return nil
@@ -149,8 +152,8 @@ func migratesAgain(err error) bool { return err == errMade || hasCode(err, "55P0
 // migrate runs the steps that a database lacks, in one transaction. Of several
 // programs that start together one does it, and the others find it done: they wait for the
 // lock on meta, or for it to be made, which fails then.
-func migrate(ctx context.Context, c *conn, s schema, meta string, steps []migration, a access) error {
-	first := meta
+func migrate(ctx context.Context, c *conn, s schema, steps []migration, a access) error {
+	first := metaSQL
 	if s.ours {
 		first = "LOCK TABLE meta IN EXCLUSIVE MODE"
 	}

@@ -63,7 +63,7 @@ func CheckKey(ctx context.Context, target *Target, key rows.Sealer) (sealed bool
 func openToRead(ctx context.Context, target *Target, key rows.Sealer) (*Store, error) {
 	s := &Store{target: target, pool: newPool(target, 1), life: ctx, seal: rows.Sealing{Sealer: key}}
 	s.setTime(time.Now()) // which nothing of it depends on
-	return s, s.pool.prepare(ctx, migrations, reading)
+	return s, s.pool.prepare(ctx, ownMigrations(), reading)
 }
 
 // checkSeal refuses a key that is not the one of a sealed database.

@@ -2,7 +2,6 @@ package pgstore
 
 import (
 	"context"
-	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,7 +46,7 @@ type Options struct {
 	// the commit, as a full disk would.
 	BeforeCommit func() error
 	// migrations are others than the program's, for tests.
-	migrations fs.FS
+	migrations []migration
 }
 
 // access is what a server with these options is going to do with the database.
@@ -144,15 +143,11 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 // prepare brings the tables to this program's schema and continues from what the
 // database holds: new ids follow the existing ones, even if the clock stepped back.
 func (s *Store) prepare(ctx context.Context) error {
-	var files fs.FS = migrations
-	if s.options.migrations != nil {
-		files = s.options.migrations
+	steps := s.options.migrations
+	if steps == nil {
+		steps = ownMigrations()
 	}
-	steps, err := readMigrations(files)
-	if err != nil {
-		return err
-	}
-	if err := s.pool.prepare(ctx, files, s.options.access()); err != nil {
+	if err := s.pool.prepare(ctx, steps, s.options.access()); err != nil {
 		return err
 	}
 	_, s.node.schema = ends(steps)
@@ -177,7 +172,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	case err != nil:
 		return s.target.refusal(err)
 	case !current: // a newer program or migrate was faster, or there is another server for tests
-		if err := s.pool.prepare(ctx, files, s.options.access()); err != nil {
+		if err := s.pool.prepare(ctx, steps, s.options.access()); err != nil {
 			return err
 		}
 		return s.target.refusal(&Error{Text: "is used by another server for tests", Advice: "stop that one, or give each a database of its own; one that was killed is gone after some seconds", Passes: true})
