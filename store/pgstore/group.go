@@ -213,7 +213,7 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 	now := readTime(clock[0][0])
 	t.s.setTime(now)
 	if t.now = now; t.s.options.Now != nil {
-		t.now = t.s.now()
+		t.now = t.s.Now()
 	}
 	t.over.part = partOf(commitNo+1) + 1
 	return commitNo + 1, nil
@@ -250,7 +250,7 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 	}
 	t.over.begin()
 	if s.options.Now != nil {
-		t.now = s.now()
+		t.now = s.Now()
 	}
 	changes := t.Changes
 	t.lastID = ""

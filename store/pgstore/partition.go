@@ -88,7 +88,7 @@ func partitioned(all []*table) []*table {
 // the operator.
 func (s *Store) makeAhead(ctx context.Context) error {
 	for _, t := range partitioned(keptTables()) {
-		now := s.now()
+		now := s.Now()
 		both := []partition{partitionOf(t.of, now), partitionOf(t.of, now.Add(t.of.Span))}
 		if s.partitions.has(both[0]) && s.partitions.has(both[1]) {
 			continue

@@ -65,7 +65,7 @@ func (s *Store) Stats() (st store.Stats, err error) {
 
 // About returns a description of the open database.
 func (s *Store) About() (store.About, error) {
-	about := store.About{Place: s.target.String(), Sealed: s.seal.On(), Now: s.now()}
+	about := store.About{Place: s.target.String(), Sealed: s.seal.On(), Now: s.Now()}
 	r, err := s.ask(s.life, `SELECT pg_database_size(current_database()), (SELECT schema::bigint FROM meta),
 		`+newestPosition+", "+newestIDs)
 	if err != nil {

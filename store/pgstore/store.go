@@ -204,11 +204,9 @@ func (s *Store) tidies() {
 	}
 }
 
-// Now is the database's clock, or that of Options.
-func (s *Store) Now() time.Time { return s.now() }
-
-// now does not follow this machine's clock when that is set.
-func (s *Store) now() time.Time {
+// Now is the database's clock, or that of Options. It does not follow this machine's when
+// that is set.
+func (s *Store) Now() time.Time {
 	if s.options.Now != nil {
 		return s.options.Now().UTC().Truncate(time.Millisecond)
 	}
@@ -243,7 +241,7 @@ func (s *Store) viewOnce(ctx context.Context, fn func(*tx) error, single bool) (
 		return false, fault(err)
 	}
 	t := newTx(s, ctx, c)
-	t.now, t.single = s.now(), single
+	t.now, t.single = s.Now(), single
 	defer s.release(t)
 	defer s.EnterView().Store(0)
 	err = fn(t)
