@@ -165,27 +165,23 @@ func compareTakers(a, b taker) int {
 	return cmp.Or(cmp.Compare(a.limit.Name, b.limit.Name), cmp.Compare(a.id, b.id))
 }
 
+// takerColumns are the parameters of sqlTake of which each taker has one.
+var takerColumns = []column{text("name"), blob("id"), number("most"), number("span"), number("given"), number("n")}
+
 func (s *Store) takeQuery(takers []taker) query {
-	numbers := func(of func(taker) int64) []byte {
-		return array(numberKind, len(takers), func(i int) []byte { return bigint(of(takers[i])) })
+	var all []row
+	for _, t := range takers {
+		at := int64(0) // by the database's clock
+		for _, take := range t.takes {
+			if s.options.Now != nil {
+				at = max(at, take.at.UnixMilli())
+			}
+		}
+		all = append(all, row{[]byte(t.limit.Name), []byte(t.id), bigint(int64(t.limit.Max)), bigint(t.limit.Window.Milliseconds()), bigint(at), bigint(int64(len(t.takes)))})
 	}
-	return query{sql: sqlTake, formats: binaryFormat, results: binaryFormat, values: [][]byte{
-		array(textKind, len(takers), func(i int) []byte { return []byte(takers[i].limit.Name) }),
-		array(bytesKind, len(takers), func(i int) []byte { return []byte(takers[i].id) }),
-		numbers(func(t taker) int64 { return int64(t.limit.Max) }),
-		numbers(func(t taker) int64 { return t.limit.Window.Milliseconds() }),
-		numbers(func(t taker) (at int64) {
-			if s.options.Now == nil {
-				return 0 // by the database's clock
-			}
-			for _, t := range t.takes {
-				at = max(at, t.at.UnixMilli())
-			}
-			return at
-		}),
-		numbers(func(t taker) int64 { return int64(len(t.takes)) }),
-		bigint(s.limits.latest),
-	}}
+	q := columnwise(sqlTake, takerColumns, all)
+	q.values = append(q.values, bigint(s.limits.latest))
+	return q
 }
 
 // decide tells the first of those who take that they are accepted. n times are in the
