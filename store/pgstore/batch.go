@@ -13,11 +13,8 @@ import (
 
 // query is one statement of a batch.
 type query struct {
-	sql     string // of few different texts, each of which a connection prepares once
-	values  [][]byte
-	oids    []uint32 // types of the values; none: the server infers them
-	formats []int16  // of the values: 0 text, 1 binary; one for all, or one each; none: text
-	results []int16  // of the columns that come back, likewise
+	sql    string // of few different texts, each of which a connection prepares once
+	values [][]byte
 
 	// row is called with each row that comes back, whose values are valid until it
 	// returns. Nil drops them.
@@ -82,7 +79,7 @@ func (c *conn) run(ctx context.Context, queries ...query) (affected []int64, err
 // does not know it.
 func (c *conn) send(p *pgconn.Pipeline, q *query) (prepared bool) {
 	if c.server.pooled {
-		p.SendQueryParams(q.sql, q.values, q.oids, q.formats, q.results)
+		p.SendQueryParams(q.sql, q.values, nil, binaryFormat, binaryFormat)
 		return false
 	}
 	name, known := c.names[q.sql]
@@ -90,9 +87,9 @@ func (c *conn) send(p *pgconn.Pipeline, q *query) (prepared bool) {
 		c.last++
 		name = fmt.Sprintf("teamdata_%d", c.last)
 		c.names[q.sql] = name
-		p.SendPrepare(name, q.sql, q.oids)
+		p.SendPrepare(name, q.sql, nil)
 	}
-	p.SendQueryPrepared(name, q.values, q.formats, q.results)
+	p.SendQueryPrepared(name, q.values, binaryFormat, binaryFormat)
 	return !known
 }
 

@@ -2,7 +2,6 @@ package pgstore
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -18,10 +17,10 @@ func TestBatch(t *testing.T) {
 			postgres.Exec(t, database, "TRUNCATE mine")
 			c := dialed(t, u)
 			insert := func(n int) query {
-				return query{sql: "INSERT INTO mine SELECT * FROM unnest($1::bigint[])", values: [][]byte{fmt.Appendf(nil, "{%d,%d}", n, n+1)}}
+				return newQuery("INSERT INTO mine SELECT * FROM unnest($1::bigint[])", []uint64{uint64(n), uint64(n) + 1})
 			}
 			var rows []string
-			list := query{sql: "SELECT n FROM mine ORDER BY n", row: func(v [][]byte) error { rows = append(rows, string(v[0])); return nil }}
+			list := query{sql: "SELECT n::text AS digits FROM mine ORDER BY n", row: func(v [][]byte) error { rows = append(rows, string(v[0])); return nil }}
 			for i := range 3 {
 				rows = nil
 				affected, err := c.run(bg, query{sql: "BEGIN"}, insert(10*i), insert(10*i+2), list, query{sql: "COMMIT"})

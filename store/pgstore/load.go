@@ -64,12 +64,7 @@ func (l *loader) put(kind store.Kind, key, record []byte) error {
 	l.into = k
 	l.gathered = binary.BigEndian.AppendUint16(l.gathered, uint16(len(values)))
 	for _, value := range values {
-		if value == nil {
-			l.gathered = binary.BigEndian.AppendUint32(l.gathered, null)
-			continue
-		}
-		l.gathered = binary.BigEndian.AppendUint32(l.gathered, uint32(len(value)))
-		l.gathered = append(l.gathered, value...)
+		l.gathered = appendValue(l.gathered, value)
 	}
 	l.writing.Reuse()
 	return nil

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
+// binaryFormat is that of all values and results.
 var binaryFormat = []int16{1}
 
 // newQuery makes a query of Go values: text, bytes, numbers, times as milliseconds,
 // and lists of ids, keys and numbers.
 func newQuery(sql string, args ...any) query {
-	q := query{sql: sql, formats: binaryFormat, results: binaryFormat}
+	q := query{sql: sql}
 	for _, arg := range args {
 		switch v := arg.(type) {
 		case string:

@@ -276,7 +276,7 @@ func (t *table) inRangeOf(ranges []rows.Range, columns string) string {
 // bounds are those of ranges, as parameters.
 func bounds(ranges []rows.Range) row {
 	of := func(bound func(rows.Range) []byte) []byte {
-		return array(entryKind, len(ranges), func(i int) []byte { return bound(ranges[i]) })
+		return array(bytesKind, len(ranges), func(i int) []byte { return bound(ranges[i]) })
 	}
 	return row{of(func(r rows.Range) []byte { return r.From }), of(func(r rows.Range) []byte { return r.To })}
 }

@@ -224,28 +224,28 @@ ORDER BY c.relname`
 // readSchema reads what is in the database; it writes nothing and waits for no lock.
 func readSchema(ctx context.Context, c *conn) (s schema, err error) {
 	_, err = c.run(ctx, query{sql: tablesQuery, row: func(v [][]byte) error {
-		s.name, s.mayCreate = string(v[0]), string(v[1]) == "t"
+		s.name, s.mayCreate = string(v[0]), readBool(v[1])
 		if v[2] == nil {
 			return nil
 		}
 		name := string(v[2])
 		s.tables = append(s.tables, name)
-		if string(v[3]) != "t" {
+		if !readBool(v[3]) {
 			s.unread = append(s.unread, name)
-		} else if string(v[4]) != "t" {
+		} else if !readBool(v[4]) {
 			s.unwritten = append(s.unwritten, name)
 		}
-		s.ours = s.ours || string(v[5]) == "t"
+		s.ours = s.ours || readBool(v[5])
 		return nil
 	}})
 	if err != nil || !s.ours || slices.Contains(s.unread, "meta") {
 		return s, err
 	}
 	s.ours = false
-	_, err = c.run(ctx, query{sql: "SELECT schema, may_read, may_write, to_jsonb(meta)->>'for_tests', to_jsonb(meta)->>'carried_to' FROM meta WHERE program = 'teamdata'", row: func(v [][]byte) error {
+	_, err = c.run(ctx, query{sql: "SELECT schema::bigint, may_read::bigint, may_write::bigint, to_jsonb(meta)->>'for_tests', to_jsonb(meta)->>'carried_to' FROM meta WHERE program = 'teamdata'", row: func(v [][]byte) error {
 		s.ours, s.forTests, s.carriedTo = true, string(v[3]) == "true", string(v[4]) // null before the step that adds them
-		_, err := fmt.Sscan(fmt.Sprintf("%s %s %s", v[0], v[1], v[2]), &s.number, &s.mayRead, &s.mayWrite)
-		return err
+		s.number, s.mayRead, s.mayWrite = int(readBigint(v[0])), int(readBigint(v[1])), int(readBigint(v[2]))
+		return nil
 	}})
 	return s, err
 }
