@@ -270,7 +270,6 @@ func (o *overlay) flush(t *table, queries []query) []query {
 		return queries
 	}
 	var added, changed, claimed, put, gone []row
-	var versions [][]byte
 	for _, key := range keys {
 		e := o.rows[t.place][key]
 		if !e.dirty {
@@ -280,7 +279,7 @@ func (o *overlay) flush(t *table, queries []query) []query {
 		case e.row != nil && e.new:
 			added = append(added, e.row)
 		case e.row != nil && e.version != nil:
-			claimed, versions = append(claimed, e.row), append(versions, e.version)
+			claimed = append(claimed, append(slices.Clip(e.row), e.version))
 		case e.row != nil && e.there && len(t.cols) > 1 && t.last == "":
 			changed = append(changed, e.row)
 		case e.row != nil:
@@ -295,23 +294,17 @@ func (o *overlay) flush(t *table, queries []query) []query {
 		o.rows[t.place][key] = e
 	}
 	o.dirty[t.place] = nil
-	if len(gone) > 0 {
-		queries = append(queries, columnwise(t.sql().remove, t.cols[:1], gone))
+	send := func(sql string, cols []column, rows []row) {
+		if len(rows) > 0 {
+			queries = append(queries, columnwise(sql, cols, rows))
+		}
 	}
-	if len(added) > 0 {
-		queries = append(queries, columnwise(t.sql().insert, t.cols, added))
-	}
-	if len(changed) > 0 {
-		queries = append(queries, columnwise(t.sql().update, t.cols, changed))
-	}
-	if len(claimed) > 0 {
-		q := columnwise(t.sql().updateClaimed, t.cols, claimed)
-		q.values = append(q.values, array(versionKind, len(versions), func(i int) []byte { return versions[i] }))
-		queries = append(queries, q)
-	}
-	if len(put) > 0 {
-		queries = append(queries, columnwise(t.sql().upsert, t.cols, put))
-	}
+	s := t.sql()
+	send(s.remove, t.cols[:1], gone)
+	send(s.insert, t.cols, added)
+	send(s.update, t.cols, changed)
+	send(s.updateClaimed, append(slices.Clip(t.cols), column{"version", versionKind}), claimed)
+	send(s.upsert, t.cols, put)
 	return queries
 }
 
