@@ -106,10 +106,7 @@ func (s *Store) HandOver(ctx context.Context) { s.node.handOver(ctx) }
 
 // Nodes lists the nodes by name, without commands.
 func (s *Store) Nodes(ctx context.Context) (nodes []store.Node, err error) {
-	err = s.pool.with(ctx, func(ctx context.Context, c *conn) (err error) {
-		nodes, err = c.nodes(ctx, &s.node.sight)
-		return err
-	})
+	nodes, err = s.pool.nodes(ctx, &s.node.sight)
 	return nodes, fault(err)
 }
 

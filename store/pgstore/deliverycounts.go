@@ -82,14 +82,12 @@ var sqlFold = `WITH few AS MATERIALIZED (
 
 // foldCounts puts the parts together that there are.
 func (s *Store) foldCounts(ctx context.Context) error {
-	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		for {
-			rows, err := c.rows(ctx, newQuery(sqlFold, foldedParts))
-			if err != nil || readBigint(rows[0][0]) < foldedParts {
-				return err
-			}
+	for {
+		rows, err := s.pool.rows(ctx, newQuery(sqlFold, foldedParts))
+		if err != nil || readBigint(rows[0][0]) < foldedParts {
+			return err
 		}
-	})
+	}
 }
 
 // numbersOf are the numbers of counts in the order in which they are stored.

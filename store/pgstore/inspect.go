@@ -73,13 +73,11 @@ func Inspect(ctx context.Context, target *Target) (i Inspection, err error) {
 	if i.Unusable != nil {
 		return i, nil
 	}
-	return i, p.with(ctx, func(ctx context.Context, c *conn) error {
-		there, err := c.rows(ctx, newQuery("SELECT 1::bigint WHERE to_regclass('nodes') IS NOT NULL"))
-		if err == nil && len(there) > 0 {
-			i.Nodes, err = c.nodes(ctx, new(sight))
-		}
-		return target.refusal(err)
-	})
+	there, err := p.rows(ctx, newQuery("SELECT 1::bigint WHERE to_regclass('nodes') IS NOT NULL"))
+	if err == nil && len(there) > 0 {
+		i.Nodes, err = p.nodes(ctx, new(sight))
+	}
+	return i, target.refusal(err)
 }
 
 // measureOffset compares the clocks in the middle of the fastest of a few round trips, and

@@ -61,11 +61,7 @@ func (s *Store) announce(ctx context.Context, shards []string) {
 	}
 	// The last byte of a number is enough, since the number of shards divides 256.
 	inShards := fmt.Sprintf("AND get_byte(e.endpoint_numbers, 7) %% %d = ANY($1::bigint[])", store.Shards)
-	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, queryDue(&due, inShards, numbers))
-		return err
-	})
-	if err != nil {
+	if err := s.node.conns.run(ctx, queryDue(&due, inShards, numbers)); err != nil {
 		s.node.known.miss()
 		return
 	}

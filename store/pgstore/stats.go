@@ -28,10 +28,9 @@ func (s *Store) Probe(ctx context.Context) error {
 // so succeeds on a full disk. What a statement keeps that is more than work_mem is in a file
 // on the disk of the tables; nothing of it is left.
 func (p *pool) room(ctx context.Context) error {
-	return p.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
+	return p.run(ctx,
 		query{sql: "SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)"},
-		query{sql: "SELECT count(*) FROM unnest(array_fill(repeat('x', 8000), ARRAY[128]))"}, // 1 MB
-		query{sql: "COMMIT"})
+		query{sql: "SELECT count(*) FROM unnest(array_fill(repeat('x', 8000), ARRAY[128]))"}) // 1 MB
 }
 
 // Committed records a commit. A failure tells of the next one, unless it is a bug's or

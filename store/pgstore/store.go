@@ -151,15 +151,10 @@ func (s *Store) prepare(ctx context.Context) error {
 		return err
 	}
 	_, s.node.schema = ends(steps)
-	c, err := s.pool.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.pool.release(c)
 	// The lock waits for the transactions that run: a server that was killed may have sent
 	// one whose commit is still to come.
 	var last, clock []row
-	_, err = c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, query{sql: sqlStopUpdates},
+	err := s.pool.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, query{sql: sqlStopUpdates},
 		newQuery("SELECT "+newestIDs).collect(&last), newQuery(sqlClock).collect(&clock), query{sql: "COMMIT"})
 	if err != nil {
 		return s.target.refusal(err)
@@ -168,7 +163,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		s.ids.follow(string(id))
 	}
 	s.setTime(readTime(clock[0][0]))
-	switch current, err := s.node.register(ctx, c); {
+	switch current, err := s.node.register(ctx); {
 	case err != nil:
 		return s.target.refusal(err)
 	case !current: // a newer program or migrate was faster, or there is another server for tests
