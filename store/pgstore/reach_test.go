@@ -42,7 +42,7 @@ func everything(t *testing.T, s *Store, org string) {
 			_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: org, Action: "test"})
 			return err
 		}),
-		s.makePartitions(bg, answers, partition{answers, uint64(len(org))}),
+		s.makePartition(bg, partition{answers, uint64(len(org))}),
 	}
 	if err := errors.Join(errs...); err != nil {
 		t.Errorf("%s: %v", org, err)
@@ -154,7 +154,7 @@ func TestSweepInSchema(t *testing.T) {
 	for _, in := range []string{database, own} {
 		s, err := openFor(t, in, false)
 		kit.Must(t, err)
-		kit.Must(t, s.makePartitions(bg, answers, partition{answers, 5}))
+		kit.Must(t, s.makePartition(bg, partition{answers, 5}))
 		postgres.Exec(t, in, fmt.Sprintf("INSERT INTO idempotency VALUES ('key', %d, '')", 5*answers.of.Span.Milliseconds()))
 		if in != own {
 			continue

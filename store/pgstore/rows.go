@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -157,7 +158,7 @@ func (t *tx) Write(k *rows.Kind, r *rows.Row) error {
 		return t.remove(to, r.Key)
 	}
 	if k.Span > 0 {
-		if p := partitionOf(k, r.At); !t.s.partitions.has(p) {
+		if p := partitionOf(k, r.At); !t.s.partitions.has(p) && !slices.Contains(t.lacking, p) {
 			t.lacking = append(t.lacking, p)
 		}
 	}
