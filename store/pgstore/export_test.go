@@ -13,6 +13,9 @@ func (s *Store) Doubts() (there, gone, open uint64) {
 	return s.doubts.there.Load(), s.doubts.gone.Load(), s.doubts.open.Load()
 }
 
+// ReaderConnections is how many Views run at a time.
+const ReaderConnections = readerConnections
+
 // SQLLastID is what each group of updates reads.
 const SQLLastID = sqlLastID
 

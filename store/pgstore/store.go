@@ -15,10 +15,6 @@ import (
 type Options struct {
 	// Now is the clock; nil means that of the database.
 	Now func() time.Time
-	// Connections is the maximum number of connections to the database, of which two
-	// are the writer's; 0 means DefaultConnections, and the minimum is 3. Three more
-	// are for what the nodes have to tell one another.
-	Connections int
 	// Sealer seals the database's secrets; nil leaves them in plain text. A database
 	// is sealed as a whole, and from then on opens only with its Sealer.
 	Sealer rows.Sealer
@@ -60,14 +56,13 @@ func (o *Options) access() access {
 	return upgrading
 }
 
-// DefaultConnections is the maximum number of connections where Options set none.
-const DefaultConnections = 10
-
-// ServerConnections is how many connections a server with DefaultConnections opens to
-// the database at most, with those for what the nodes have to tell one another.
-const ServerConnections = DefaultConnections + coordinating + 1
-
-const writerConnections = 2 // one to commit, and one to ask what became of that
+const (
+	readerConnections = 8
+	writerConnections = 2 // one to commit, and one to ask what became of that
+	// ServerConnections is how many connections a server opens to the database at most, with
+	// those for what the nodes have to tell one another.
+	ServerConnections = readerConnections + writerConnections + coordinating + 1
+)
 
 // Store is a PostgreSQL database as a store.Store.
 type Store struct {
@@ -110,14 +105,11 @@ func (s *Store) CheckPlace() error { return nil }
 // Open opens the database of a target, and makes its tables if it is empty. Its
 // errors are one line for the operator, with a hint, and leave the database as it was.
 func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
-	if o.Connections == 0 {
-		o.Connections = DefaultConnections
-	}
 	s := &Store{
 		target: target, options: o, seal: rows.Sealing{Sealer: o.Sealer},
 		queue: engine.NewQueue(),
 	}
-	s.pool, s.writing = newPool(target, max(o.Connections-writerConnections, 1)), newPool(target, writerConnections)
+	s.pool, s.writing = newPool(target, readerConnections), newPool(target, writerConnections)
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.running, s.stop = context.WithCancel(s.life)
 	s.node = newNode(host{s.life, s.running, &s.databaseClock, s.Tell, s.announce, s.replaced}, target, o)
