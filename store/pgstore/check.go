@@ -13,15 +13,12 @@ import (
 // found is called with a line for each fault. The error is why the database can't be
 // checked. What PostgreSQL itself may have damaged is found by pg_amcheck.
 func Check(ctx context.Context, target *Target, found func(fault string)) error {
-	s, err := openToRead(ctx, target, nil)
-	defer s.pool.close()
-	if err != nil {
-		return err
-	}
-	return s.view(ctx, func(t *tx) error {
-		c := &rows.Checker{Tx: t.Tx.Tx, Found: found}
-		c.Walk = func(k *rows.Kind, fn eachRow) error { return t.walk(k, c.Fault, fn) }
-		return c.All(rows.Kinds())
+	return toRead(ctx, target, nil, func(s *Store) error {
+		return s.view(ctx, func(t *tx) error {
+			c := &rows.Checker{Tx: t.Tx.Tx, Found: found}
+			c.Walk = func(k *rows.Kind, fn eachRow) error { return t.walk(k, c.Fault, fn) }
+			return c.All(rows.Kinds())
+		})
 	})
 }
 
