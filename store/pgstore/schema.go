@@ -263,6 +263,7 @@ func readUsable(ctx context.Context, c *conn, steps []migration, a access) (sche
 // refusal is why a program that knows the migrations from first to last may not use the
 // tables.
 func (s schema) refusal(first, last int, a access) error {
+	writes := a != reading && a != exporting
 	switch {
 	case s.name == "":
 		return &Error{Text: "has no schema that the role may use", Advice: "create the one that its search_path names, or grant USAGE on it"}
@@ -270,9 +271,13 @@ func (s schema) refusal(first, last int, a access) error {
 		return &Error{Text: fmt.Sprintf("holds tables of another program in its schema %s: %s", s.name, some(s.tables)), Advice: "give an empty database in --data"}
 	case s.number > 0 && s.number < first:
 		return &Error{Text: "was made by an earlier teamdata", Advice: "migrate it to a file with that one: teamdata migrate"}
-	case s.ours && a != reading && a != exporting && s.forTests != (a == forTests):
-		return s.otherUse()
-	case s.carriedTo != "" && a != reading && a != exporting:
+	// Nothing but a server for tests writes to a database for tests, and that to no other: a
+	// reset deletes what is in it.
+	case writes && s.forTests && a != forTests:
+		return &Error{Text: "is for tests: a server with --test-clock made it, and its reset deletes what is in it", Advice: "give another one in --data"}
+	case s.ours && !s.forTests && a == forTests:
+		return &Error{Text: "is not for tests, and --test-clock needs one that is, because a reset deletes what is in it", Advice: "give an empty database in --data, which is for tests from then on"}
+	case s.carriedTo != "" && writes:
 		return &Error{Text: "was carried to " + s.carriedTo + " by teamdata migrate, where nothing arrives that is written here", Advice: "give that in --data; to use this one again in its place, run in it: UPDATE meta SET carried_to = ''"}
 	case !s.ours && a == reading:
 		return &Error{Text: "is empty: no teamdata has used it", Advice: "correct --data, or fill it with: teamdata serve or teamdata import"}
@@ -290,15 +295,6 @@ func (s schema) refusal(first, last int, a access) error {
 		return &Error{Text: fmt.Sprintf("has schema %d, which a newer teamdata wrote: this one, of %d, may read it and not write", s.number, last), Advice: "run the newer one"}
 	}
 	return nil
-}
-
-// otherUse is why nothing but a server for tests writes to a database for tests, and that
-// to no other: a reset deletes what is in it.
-func (s schema) otherUse() error {
-	if s.forTests {
-		return &Error{Text: "is for tests: a server with --test-clock made it, and its reset deletes what is in it", Advice: "give another one in --data"}
-	}
-	return &Error{Text: "is not for tests, and --test-clock needs one that is, because a reset deletes what is in it", Advice: "give an empty database in --data, which is for tests from then on"}
 }
 
 // some are the first few of many names.
