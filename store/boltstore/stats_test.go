@@ -98,8 +98,14 @@ func TestOnCommit(t *testing.T) {
 
 func TestBacklog(t *testing.T) {
 	f := newFixture(t, Options{NoSync: true})
-	empty, err := f.Backlog(bg)
-	must(t, err)
+	backlog := func() (b store.Backlog) {
+		must(t, f.View(bg, func(tx store.Tx) (err error) {
+			b, err = tx.Backlog(bg)
+			return err
+		}))
+		return b
+	}
+	empty := backlog()
 	if empty != (store.Backlog{}) {
 		t.Errorf("of nothing it is %+v", empty)
 	}
@@ -128,8 +134,7 @@ func TestBacklog(t *testing.T) {
 		e.DisabledAt = tx.Now()
 		return errors.Join(tx.PutEndpoint(e), tx.PutMail(store.Mail{ID: "mail_1", OrgID: testOrg, CreatedAt: tx.Now()}))
 	})
-	b, err := f.Backlog(bg)
-	must(t, err)
+	b := backlog()
 	if b.Due != 3 || b.Later != 1 || b.Held != 1 || b.Busy != 1 || b.Mails != 1 || b.Capped || b.DueAt.IsZero() || b.HeldAt.IsZero() || b.MailsAt.IsZero() {
 		t.Errorf("it is %+v", b)
 	}

@@ -42,15 +42,6 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 	})
 }
 
-// Backlog costs a seek per endpoint, and a step per delivery counted.
-func (s *Store) Backlog(ctx context.Context) (b store.Backlog, err error) {
-	err = s.view(ctx, func(t *tx) (err error) {
-		b, err = t.Backlog(ctx)
-		return err
-	})
-	return b, err
-}
-
 // announce tells of what is due in some shards of this node, as if it were new. What it
 // can't read now is read when the node looks the next time.
 func (s *Store) announce(ctx context.Context, shards []string) {
