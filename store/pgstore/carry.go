@@ -19,7 +19,7 @@ func Read(ctx context.Context, target *Target, key rows.Sealer, to string, fn fu
 	return lockWhole(ctx, target, reading, "SHARE", func(w *whole) error {
 		_, last := ends(ownMigrations())
 		var newer, seal []row
-		_, err := w.run(ctx, newQuery("SELECT 1::bigint FROM meta WHERE schema > $1::bigint", last).collect(&newer), newQuery("SELECT sealed FROM seals").collect(&seal))
+		err := w.run(ctx, newQuery("SELECT 1::bigint FROM meta WHERE schema > $1::bigint", last).collect(&newer), newQuery("SELECT sealed FROM seals").collect(&seal))
 		switch {
 		case err != nil:
 		case len(newer) > 0: // there may be records of which this program knows nothing
@@ -35,7 +35,7 @@ func Read(ctx context.Context, target *Target, key rows.Sealer, to string, fn fu
 		if err := fn(w); err != nil {
 			return err
 		}
-		if _, err = w.run(ctx, newQuery("UPDATE meta SET carried_to = $1", to)); err == nil {
+		if err = w.run(ctx, newQuery("UPDATE meta SET carried_to = $1", to)); err == nil {
 			err = w.exec(ctx, sqlForgetNodes+"; COMMIT")
 		}
 		if err != nil {
@@ -63,7 +63,7 @@ func Fill(ctx context.Context, target *Target, key rows.Sealer, fn func(store.Ca
 		if seal := (rows.Sealing{Sealer: key}); seal.On() {
 			insert := newQuery("INSERT INTO seals (name, sealed) VALUES ($1, $2)")
 			insert.values = row{sealName, seal.SealValue(sealCheck, sealPlace, sealName, "")}
-			if _, err := w.run(ctx, insert); err != nil {
+			if err := w.run(ctx, insert); err != nil {
 				return target.refusal(err)
 			}
 		}

@@ -75,15 +75,14 @@ func copyRow(values [][]byte) row {
 func (c *conn) rows(ctx context.Context, statements ...query) (rows []row, err error) {
 	last := len(statements) - 1
 	statements[last] = statements[last].collect(&rows)
-	_, err = c.run(ctx, statements...)
+	err = c.run(ctx, statements...)
 	return rows, err
 }
 
 // run and rows run statements in one round trip on one of the connections.
 func (p *pool) run(ctx context.Context, statements ...query) error {
 	return p.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, statements...)
-		return err
+		return c.run(ctx, statements...)
 	})
 }
 

@@ -196,7 +196,7 @@ func migrate(ctx context.Context, c *conn, s schema, steps []migration, a access
 // Then nobody writes until the steps are done, so that no step meets a lock halfway.
 func retire(ctx context.Context, c *conn, last migration) error {
 	var there []row
-	if _, err := c.run(ctx,
+	if err := c.run(ctx,
 		newQuery(sqlThere+" AND schema < $1 ORDER BY state, name", last.mayWrite).collect(&there)); err != nil {
 		return err
 	}
@@ -207,8 +207,7 @@ func retire(ctx context.Context, c *conn, last migration) error {
 			Passes: true,
 		}
 	}
-	_, err := c.run(ctx, append(forgetNodes("schema < $1", last.mayWrite), query{sql: sqlStopUpdates})...)
-	return err
+	return c.run(ctx, append(forgetNodes("schema < $1", last.mayWrite), query{sql: sqlStopUpdates})...)
 }
 
 // tablesQuery lists the tables of the schema that new ones go to, without those that
@@ -223,7 +222,7 @@ ORDER BY c.relname`
 
 // readSchema reads what is in the database; it writes nothing and waits for no lock.
 func readSchema(ctx context.Context, c *conn) (s schema, err error) {
-	_, err = c.run(ctx, query{sql: tablesQuery, row: func(v [][]byte) error {
+	err = c.run(ctx, query{sql: tablesQuery, row: func(v [][]byte) error {
 		s.name, s.mayCreate = string(v[0]), readBool(v[1])
 		if v[2] == nil {
 			return nil
@@ -242,7 +241,7 @@ func readSchema(ctx context.Context, c *conn) (s schema, err error) {
 		return s, err
 	}
 	s.ours = false
-	_, err = c.run(ctx, query{sql: "SELECT schema::bigint, may_read::bigint, may_write::bigint, to_jsonb(meta)->>'for_tests', to_jsonb(meta)->>'carried_to' FROM meta WHERE program = 'teamdata'", row: func(v [][]byte) error {
+	err = c.run(ctx, query{sql: "SELECT schema::bigint, may_read::bigint, may_write::bigint, to_jsonb(meta)->>'for_tests', to_jsonb(meta)->>'carried_to' FROM meta WHERE program = 'teamdata'", row: func(v [][]byte) error {
 		s.ours, s.forTests, s.carriedTo = true, string(v[3]) == "true", string(v[4]) // null before the step that adds them
 		s.number, s.mayRead, s.mayWrite = int(readBigint(v[0])), int(readBigint(v[1])), int(readBigint(v[2]))
 		return nil

@@ -91,7 +91,7 @@ func (t *tx) run(queries ...query) error {
 	if t.over == nil {
 		ctx = context.WithoutCancel(ctx)
 	}
-	_, t.err = t.conn.run(ctx, queries...)
+	t.err = t.conn.run(ctx, queries...)
 	t.answered = t.answered || t.err == nil
 	if tableGone(t.err) {
 		t.err = t.s.replaced()
