@@ -61,9 +61,7 @@ func Fill(ctx context.Context, target *Target, key rows.Sealer, fn func(store.Ca
 			return err
 		}
 		if seal := (rows.Sealing{Sealer: key}); seal.On() {
-			insert := newQuery("INSERT INTO seals (name, sealed) VALUES ($1, $2)")
-			insert.values = row{sealName, seal.SealValue(sealCheck, sealPlace, sealName, "")}
-			if err := w.run(ctx, insert); err != nil {
+			if err := w.run(ctx, newQuery("INSERT INTO seals (name, sealed) VALUES ($1, $2)", sealName, seal.SealValue(sealCheck, sealPlace, sealName, ""))); err != nil {
 				return target.refusal(err)
 			}
 		}

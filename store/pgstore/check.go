@@ -57,7 +57,6 @@ func (t *tx) walk(k *rows.Kind, fault func(format string, args ...any), fn eachR
 				}
 			})
 		}
-		q = newQuery("SELECT " + in.columns + " FROM " + in.name + " WHERE (" + key + ") > (" + last + ")" + order)
-		q.values = found[len(found)-1][:keys]
+		q = query{sql: "SELECT " + in.columns + " FROM " + in.name + " WHERE (" + key + ") > (" + last + ")" + order, values: found[len(found)-1][:keys]}
 	}
 }

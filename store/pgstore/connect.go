@@ -39,11 +39,8 @@ type serverState struct {
 const serverQuery = `SELECT pg_backend_pid(), pg_is_in_recovery(), current_setting('transaction_read_only')::bool,
 	current_setting('server_version_num'), getdatabaseencoding()`
 
-// dial connects to the target. It reads the password file and the CA again, so that
-// new ones count from the next connection on.
-func (t *Target) dial(ctx context.Context) (*conn, error) { return t.connect(ctx, nil) }
-
-// connect is dial for a connection that hears notifications; nil: it hears none.
+// connect connects to the target. It reads the password file and the CA again, so that
+// new ones count from the next connection on. hear gets notifications; nil: nobody does.
 func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn, error) {
 	config, err := parseConfig(t.url)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"teamdata/store/engine"
 	"teamdata/store/rows"
 )
 
@@ -179,7 +178,7 @@ func (n *node) follow(words string) (pause time.Duration) {
 			pause += hintBeat
 		default:
 			if endpoint, err := strconv.ParseUint(word, 10, 64); err == nil {
-				n.tell(engine.DueNow(endpoint))
+				n.tell(&rows.Changes{Dues: []rows.Due{{Endpoint: endpoint}}})
 				pause += hintDue
 			}
 		}

@@ -54,8 +54,7 @@ func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(i int,
 		return nil
 	}
 	in, r := tableOf(k), ranges[0]
-	q := newQuery("")
-	q.values = bounds(ranges)
+	q := query{values: bounds(ranges)}
 	q.sql = "SELECT r.i, e.* FROM " + sqlRanges(1) + ", LATERAL (" + in.inRangeOf(ranges, in.item(r)) + q.limit(r.Limit) + ") e" + q.limit(limit)
 	more, last := true, 0
 	q.row = func(values [][]byte) error {
@@ -78,8 +77,7 @@ func (t *tx) Count(k *rows.Kind, ranges []rows.Range) ([]int, error) {
 		return counts, nil
 	}
 	in, r := tableOf(k), ranges[0]
-	q := newQuery("")
-	q.values = bounds(ranges)
+	q := query{values: bounds(ranges)}
 	q.sql = "SELECT r.i, (SELECT count(*) FROM (" + in.inRangeOf(ranges, in.ordered(r.Index)) + q.limit(r.Limit) + ") counted) FROM " + sqlRanges(1)
 	q.row = func(values [][]byte) error {
 		counts[readBigint(values[0])-1] = int(readBigint(values[1]))
@@ -197,11 +195,7 @@ func (t *tx) Merge(k *rows.Kind, ranges []rows.Range, skip, limit int, fn func(i
 	}
 	in, direction := tableOf(k), direction(ranges[0])
 	q := newQuery("", skip+1)
-	most := ""
-	if limit > 0 {
-		q.values = append(q.values, bigint(int64(limit)))
-		most = " LIMIT $2"
-	}
+	most := q.limit(limit)
 	var parts []string
 	var of []int // the ranges in the order of the parts
 	for _, like := range alike(ranges) {
