@@ -139,10 +139,6 @@ const (
 	migrateAgain = 500 * time.Millisecond
 )
 
-// madeMeanwhile are the codes of CREATE TABLE when another transaction makes that table, by
-// what is there of it: its row in a catalogue, the table, or its type.
-var madeMeanwhile = []string{"23505", "42P07", "42710"}
-
 // errMade is why a program did not make the tables: another one did at the same time.
 var errMade = errors.New("another program made the tables")
 
@@ -158,7 +154,9 @@ func migrate(ctx context.Context, c *conn, s schema, steps []migration, a access
 		first = "LOCK TABLE meta IN EXCLUSIVE MODE"
 	}
 	_, err := c.Exec(ctx, fmt.Sprintf("BEGIN; %s; %s", sqlLongLimits, first)).ReadAll()
-	if !s.ours && hasCode(err, madeMeanwhile...) {
+	// Of a table that another transaction makes there may be its row in a catalogue, the
+	// table, or its type.
+	if !s.ours && hasCode(err, "23505", "42P07", "42710") {
 		return errMade
 	}
 	if err == nil && s.ours {
