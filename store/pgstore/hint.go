@@ -107,10 +107,7 @@ func (n *node) sendHints() {
 func (n *node) sendHint(words string) (pause time.Duration) {
 	ctx, cancel := context.WithTimeout(n.life, lookTime)
 	defer cancel()
-	_ = n.conns.run(ctx,
-		query{sql: "BEGIN"}, query{sql: "SELECT set_config('synchronous_commit', 'off', true)"},
-		newQuery("SELECT pg_notify(("+sqlHintChannel+"), $1)", words),
-		query{sql: "COMMIT"})
+	_ = n.conns.run(ctx, query{sql: "SELECT set_config('synchronous_commit', 'off', true)"}, newQuery("SELECT pg_notify(("+sqlHintChannel+"), $1)", words))
 	return hintEvery
 }
 
