@@ -55,7 +55,7 @@ func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(i int,
 	}
 	in, r := tableOf(k), ranges[0]
 	q := query{values: bounds(ranges)}
-	q.sql = "SELECT r.i, e.* FROM " + sqlRanges(1) + ", LATERAL (" + in.inRangeOf(ranges, in.item(r)) + q.limit(r.Limit) + ") e" + q.limit(limit)
+	q.sql = "SELECT r.i, e.* FROM " + sqlRanges(1) + ", LATERAL (" + in.inRangeOf(ranges, in.item(r)) + in.order(r) + q.limit(r.Limit) + ") e" + q.limit(limit)
 	more, last := true, 0
 	q.row = func(values [][]byte) error {
 		i := int(readBigint(values[0])) - 1
@@ -78,7 +78,7 @@ func (t *tx) Count(k *rows.Kind, ranges []rows.Range) ([]int, error) {
 	}
 	in, r := tableOf(k), ranges[0]
 	q := query{values: bounds(ranges)}
-	q.sql = "SELECT r.i, (SELECT count(*) FROM (" + in.inRangeOf(ranges, in.ordered(r.Index)) + q.limit(r.Limit) + ") counted) FROM " + sqlRanges(1)
+	q.sql = "SELECT r.i, (SELECT count(*) FROM (" + in.inRangeOf(ranges, in.ordered(r.Index)) + in.order(r) + q.limit(r.Limit) + ") counted) FROM " + sqlRanges(1)
 	q.row = func(values [][]byte) error {
 		counts[readBigint(values[0])-1] = int(readBigint(values[1]))
 		return nil
@@ -209,7 +209,7 @@ func (t *tx) Merge(k *rows.Kind, ranges []rows.Range, skip, limit int, fn func(i
 			valued = in.ordered(r.Index) + "_value"
 		}
 		columns := "key, " + in.ordered(r.Index) + " AS entry, " + valued + " AS entry_value"
-		parts = append(parts, fmt.Sprintf("SELECT r.i + %d AS i, e.* FROM ", len(of))+sqlRanges(len(q.values)+1)+", LATERAL ("+in.inRangeOf(some, columns)+most+") e")
+		parts = append(parts, fmt.Sprintf("SELECT r.i + %d AS i, e.* FROM ", len(of))+sqlRanges(len(q.values)+1)+", LATERAL ("+in.inRangeOf(some, columns)+in.order(r)+most+") e")
 		q.values = append(q.values, bounds(some)...)
 		of = append(of, like...)
 	}
@@ -256,7 +256,7 @@ func sqlRanges(from int) string {
 	return fmt.Sprintf("unnest($%d::bytea[], $%d::bytea[]) WITH ORDINALITY r (start, upto, i)", from, from+1)
 }
 
-// inRangeOf selects columns of what is in a range r of some, in its order.
+// inRangeOf selects columns of what is in a range r of some.
 func (t *table) inRangeOf(ranges []rows.Range, columns string) string {
 	r := ranges[0]
 	column := t.ordered(r.Index)
@@ -264,7 +264,7 @@ func (t *table) inRangeOf(ranges []rows.Range, columns string) string {
 	if slices.ContainsFunc(ranges, func(r rows.Range) bool { return r.To == nil }) {
 		below = "(" + column + " < r.upto OR r.upto IS NULL)"
 	}
-	return t.selectKeys(columns) + " WHERE " + column + " >= coalesce(r.start, '') AND " + below + t.bare(r) + t.order(r)
+	return t.selectKeys(columns) + " WHERE " + column + " >= coalesce(r.start, '') AND " + below + t.bare(r)
 }
 
 // bounds are those of ranges, as parameters.
