@@ -11,13 +11,12 @@ func (r *request) readStatus() error {
 	if err != nil {
 		return err
 	}
-	b, err := r.api.store.Backlog(r.HTTP.Context())
-	if err != nil {
-		return err
-	}
+	var b store.Backlog
 	var deleted []string
 	err = r.api.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
-		deleted, err = tx.RemovedOrgs(maxDeletedOrgs)
+		if b, err = tx.Backlog(r.HTTP.Context()); err == nil {
+			deleted, err = tx.RemovedOrgs(maxDeletedOrgs)
+		}
 		return err
 	})
 	if err != nil {

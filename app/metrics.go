@@ -56,10 +56,14 @@ func (a *App) storage() (metrics.Storage, error) {
 	return metrics.Storage{Stats: st, DiskFree: free, DiskFreeUnknown: !known}, err
 }
 
-func (a *App) backlog() (store.Backlog, error) {
+func (a *App) backlog() (b store.Backlog, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	return a.store.Backlog(ctx)
+	err = a.store.View(ctx, func(tx store.Tx) (err error) {
+		b, err = tx.Backlog(ctx)
+		return err
+	})
+	return b, err
 }
 
 // nodesTime is how long the database may take to list its nodes for a scrape.

@@ -47,7 +47,7 @@ type Backlog struct {
 	MailsAt time.Time // when the oldest of them was queued; zero: there is none
 }
 
-// Backlog is for engines: it costs a seek per endpoint, and a step per delivery counted.
+// Backlog counts what waits. It costs a seek per endpoint, and a step per delivery counted.
 func (t Tx) Backlog(ctx context.Context) (b Backlog, err error) {
 	err = t.eachWaiting(ctx, func(some []Busy) (bool, error) {
 		for _, e := range some {

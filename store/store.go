@@ -53,9 +53,6 @@ type Queue interface {
 	// deliveries waiting and is not disabled. It costs one seek per endpoint.
 	EachDue(ctx context.Context, fn func(endpoint uint64, due time.Time)) error
 
-	// Backlog counts what waits, in one snapshot.
-	Backlog(ctx context.Context) (Backlog, error)
-
 	// Claim takes up to limit deliveries of the endpoint that are due at now,
 	// earliest first. A claimed delivery is not claimed again before Release.
 	// A disabled or removed endpoint has nothing due.

@@ -19,15 +19,6 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 	})
 }
 
-// Backlog costs a seek per endpoint, and a step per delivery counted.
-func (s *Store) Backlog(ctx context.Context) (b store.Backlog, err error) {
-	err = s.view(func(t *tx) (err error) {
-		b, err = t.Backlog(ctx)
-		return err
-	})
-	return b, err
-}
-
 // Claim claims due deliveries, in memory: the engine is the sole owner of its file.
 func (s *Store) Claim(_ context.Context, endpoint uint64, now time.Time, limit int) (store.Claims, error) {
 	return s.Claims.Claim(func(fn func(engine.Waiting) error) error {

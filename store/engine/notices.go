@@ -9,11 +9,6 @@ import (
 	"teamdata/store/rows"
 )
 
-// DueNow is that something is due at an endpoint by now.
-func DueNow(endpoint uint64) *rows.Changes {
-	return &rows.Changes{Dues: []rows.Due{{Endpoint: endpoint}}}
-}
-
 // Notices tell of commits. The zero value is ready to use.
 type Notices struct {
 	Claims

@@ -51,22 +51,30 @@ var (
 	users      = define("users", text("id"))
 )
 
-// locks are the queries that lock what is named, in order, and find the last
-// id. found counts the rows that are there. With All everything is locked already.
-func (a *ahead) locks(o *overlay, found *int) (queries []query) {
-	lock := func(sql string, ids []string) {
-		if len(ids) == 0 || a.All {
-			return
-		}
-		q := newQuery(sql, ids)
+// lock is the rows of a table that are to be locked.
+type lock struct {
+	*table
+	keys []string
+}
+
+// toLock are the rows to be locked, table after table. With All everything is locked already.
+func (a *ahead) toLock() []lock {
+	locks := []lock{{lockedOrgs, a.Orgs}, {users, a.Users}}
+	return slices.DeleteFunc(locks, func(l lock) bool { return a.All || len(l.keys) == 0 })
+}
+
+// locks are the queries that lock what is named, in order, and find the last id. lacking
+// counts the rows that are not there.
+func (a *ahead) locks(o *overlay, lacking *int) (queries []query) {
+	for _, l := range a.toLock() {
+		*lacking += len(l.keys)
+		q := newQuery("SELECT "+l.columns+" FROM "+l.name+" WHERE "+l.columns+" = ANY($1) ORDER BY 1 FOR UPDATE", l.keys)
 		q.row = func([][]byte) error {
-			*found++
+			*lacking--
 			return nil
 		}
 		queries = append(queries, q)
 	}
-	lock("SELECT org_id FROM org_lists WHERE org_id = ANY($1) ORDER BY org_id FOR UPDATE", a.Orgs)
-	lock("SELECT id FROM users WHERE id = ANY($1) ORDER BY id FOR UPDATE", a.Users)
 	last := newQuery(sqlLastID)
 	last.row = func(values [][]byte) error {
 		o.lastID = max(o.lastID, string(values[0]))
@@ -75,22 +83,10 @@ func (a *ahead) locks(o *overlay, found *int) (queries []query) {
 	return append(queries, last)
 }
 
-// toLock counts the rows to be locked. With All there are none.
-func (a *ahead) toLock() int {
-	if a.All {
-		return 0
-	}
-	return len(a.Orgs) + len(a.Users)
-}
-
 // missing are the queries that make rows to be locked.
 func (a *ahead) missing() (queries []query) {
-	const insert = " SELECT * FROM unnest($1::text[]) ORDER BY 1 ON CONFLICT DO NOTHING"
-	if len(a.Orgs) > 0 {
-		queries = append(queries, newQuery("INSERT INTO org_lists (org_id)"+insert, a.Orgs))
-	}
-	if len(a.Users) > 0 {
-		queries = append(queries, newQuery("INSERT INTO users (id)"+insert, a.Users))
+	for _, l := range a.toLock() {
+		queries = append(queries, newQuery("INSERT INTO "+l.name+" ("+l.columns+") SELECT * FROM unnest($1::text[]) ORDER BY 1 ON CONFLICT DO NOTHING", l.keys))
 	}
 	return queries
 }
@@ -106,13 +102,8 @@ func (a *ahead) reads(o *overlay) (queries []query) {
 	return queries
 }
 
-// load makes a query that loads rows of a table.
-func (o *overlay) load(t *table, where string, args ...any) query {
-	return o.loadAll(t, "SELECT "+t.columns+" FROM "+t.name+" WHERE "+where, args...)
-}
-
-// loadAll makes a query of rows of a table load them.
-func (o *overlay) loadAll(t *table, sql string, args ...any) query {
+// load makes a query of rows of a table load them.
+func (o *overlay) load(t *table, sql string, args ...any) query {
 	q := newQuery(sql, args...)
 	q.row = func(values [][]byte) error {
 		r := copyRow(values)

@@ -13,11 +13,8 @@ import (
 
 // query is one statement of a batch.
 type query struct {
-	sql     string // of few different texts, each of which a connection prepares once
-	values  [][]byte
-	oids    []uint32 // types of the values; none: the server infers them
-	formats []int16  // of the values: 0 text, 1 binary; one for all, or one each; none: text
-	results []int16  // of the columns that come back, likewise
+	sql    string // of few different texts, each of which a connection prepares once
+	values [][]byte
 
 	// row is called with each row that comes back, whose values are valid until it
 	// returns. Nil drops them.
@@ -30,18 +27,12 @@ const answerTime = 10 * time.Second
 
 // run sends queries in one write and reads all answers: one round trip. Those that begin
 // no transaction are one together, with the settings of the session, or of a pooler's
-// transaction with its own. The first
-// that fails ends the batch, those behind it are skipped, and an open transaction can
-// only be rolled back. affected is how many rows each changed or returned. A caller
-// that goes away does not end what has begun, since that would cost the connection;
-// the deadline of ctx does.
-func (c *conn) run(ctx context.Context, queries ...query) (affected []int64, err error) {
+// transaction with its own. The first that fails ends the batch, those behind it are
+// skipped, and an open transaction can only be rolled back. A caller that goes away does
+// not end what has begun, since that would cost the connection; the deadline of ctx does.
+func (c *conn) run(ctx context.Context, queries ...query) (err error) {
 	if c.server.pooled && c.TxStatus() == 'I' && !strings.HasPrefix(queries[0].sql, "BEGIN") {
-		queries = slices.Concat([]query{{sql: sqlBegin}, {sql: sqlLimits}}, queries, []query{{sql: "COMMIT"}})
-		if affected, err = c.run(ctx, queries...); err == nil {
-			affected = affected[2 : len(affected)-1]
-		}
-		return affected, err
+		return c.run(ctx, slices.Concat([]query{{sql: sqlBegin}, {sql: sqlLimits}}, queries, []query{{sql: "COMMIT"}})...)
 	}
 	deadline := time.Now().Add(c.answer)
 	if sooner, ok := ctx.Deadline(); ok && sooner.Before(deadline) {
@@ -58,7 +49,7 @@ func (c *conn) run(ctx context.Context, queries ...query) (affected []int64, err
 	}
 	n := 0
 	if err = p.Sync(); err == nil {
-		affected, n, err = c.receive(p, queries)
+		n, err = c.receive(p, queries)
 	}
 	for _, sql := range prepared[n:] { // they were skipped
 		delete(c.names, sql)
@@ -73,7 +64,7 @@ func (c *conn) run(ctx context.Context, queries ...query) (affected []int64, err
 	if demoted(err) {
 		c.Close(ctx) // and with it the idle ones: the primary is elsewhere now
 	}
-	return affected, err
+	return err
 }
 
 // send sends one query, and reports whether it was prepared for that. Directly,
@@ -82,7 +73,7 @@ func (c *conn) run(ctx context.Context, queries ...query) (affected []int64, err
 // does not know it.
 func (c *conn) send(p *pgconn.Pipeline, q *query) (prepared bool) {
 	if c.server.pooled {
-		p.SendQueryParams(q.sql, q.values, q.oids, q.formats, q.results)
+		p.SendQueryParams(q.sql, q.values, nil, binaryFormat, binaryFormat)
 		return false
 	}
 	name, known := c.names[q.sql]
@@ -90,47 +81,40 @@ func (c *conn) send(p *pgconn.Pipeline, q *query) (prepared bool) {
 		c.last++
 		name = fmt.Sprintf("teamdata_%d", c.last)
 		c.names[q.sql] = name
-		p.SendPrepare(name, q.sql, q.oids)
+		p.SendPrepare(name, q.sql, nil)
 	}
-	p.SendQueryPrepared(name, q.values, q.formats, q.results)
+	p.SendQueryPrepared(name, q.values, binaryFormat, binaryFormat)
 	return !known
 }
 
 // receive reads the answers of a batch to its end, also behind an error. It returns
 // how many statements were prepared.
-func (c *conn) receive(p *pgconn.Pipeline, queries []query) (affected []int64, prepared int, err error) {
-	for {
+func (c *conn) receive(p *pgconn.Pipeline, queries []query) (prepared int, err error) {
+	for answered := 0; ; {
 		result, failed := p.GetResults()
-		if reader, ok := result.(*pgconn.ResultReader); ok {
-			var n int64
-			n, failed = readAnswer(reader, queries[len(affected)].row)
-			affected = append(affected, n)
-		}
-		if err == nil {
-			err = failed
-		}
-		switch result.(type) {
+		switch result := result.(type) {
+		case *pgconn.ResultReader:
+			failed = readAnswer(result, queries[answered].row)
+			answered++
 		case *pgconn.StatementDescription:
 			prepared++
 		case *pgconn.PipelineSync:
-			return affected, prepared, err
+			return prepared, cmp.Or(err, failed)
 		}
+		err = cmp.Or(err, failed)
 		if c.IsClosed() {
-			return affected, prepared, cmp.Or(err, pgconn.ErrConnClosed)
+			return prepared, cmp.Or(err, pgconn.ErrConnClosed)
 		}
 	}
 }
 
 // readAnswer reads the answer of one query to its end.
-func readAnswer(reader *pgconn.ResultReader, row func([][]byte) error) (affected int64, err error) {
+func readAnswer(reader *pgconn.ResultReader, row func([][]byte) error) (err error) {
 	for reader.NextRow() {
 		if row != nil && err == nil {
 			err = row(reader.Values())
 		}
 	}
-	tag, failed := reader.Close()
-	if failed != nil {
-		err = failed
-	}
-	return tag.RowsAffected(), err
+	_, failed := reader.Close()
+	return cmp.Or(failed, err)
 }

@@ -2,8 +2,6 @@ package pgstore
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"testing"
 
 	"teamdata/e2e/kit/postgres"
@@ -18,36 +16,36 @@ func TestBatch(t *testing.T) {
 			postgres.Exec(t, database, "TRUNCATE mine")
 			c := dialed(t, u)
 			insert := func(n int) query {
-				return query{sql: "INSERT INTO mine SELECT * FROM unnest($1::bigint[])", values: [][]byte{fmt.Appendf(nil, "{%d,%d}", n, n+1)}}
+				return newQuery("INSERT INTO mine SELECT * FROM unnest($1::bigint[])", []uint64{uint64(n), uint64(n) + 1})
 			}
 			var rows []string
-			list := query{sql: "SELECT n FROM mine ORDER BY n", row: func(v [][]byte) error { rows = append(rows, string(v[0])); return nil }}
+			list := query{sql: "SELECT n::text AS digits FROM mine ORDER BY n", row: func(v [][]byte) error { rows = append(rows, string(v[0])); return nil }}
 			for i := range 3 {
 				rows = nil
-				affected, err := c.run(bg, query{sql: "BEGIN"}, insert(10*i), insert(10*i+2), list, query{sql: "COMMIT"})
-				if err != nil || !slices.Equal(affected, []int64{0, 2, 2, int64(4 * (i + 1)), 0}) || len(rows) != 4*(i+1) {
-					t.Fatalf("%v, %v, %v", affected, rows, err)
+				err := c.run(bg, query{sql: "BEGIN"}, insert(10*i), insert(10*i+2), list, query{sql: "COMMIT"})
+				if err != nil || len(rows) != 4*(i+1) {
+					t.Fatalf("%v, %v", rows, err)
 				}
 			}
 			// The first error ends the batch; what was to be prepared behind it is not.
 			late := query{sql: "SELECT 'late'"}
-			_, err := c.run(bg, query{sql: "BEGIN"}, insert(50), insert(50), late, query{sql: "COMMIT"})
+			err := c.run(bg, query{sql: "BEGIN"}, insert(50), insert(50), late, query{sql: "COMMIT"})
 			if err == nil || broken(err) || c.TxStatus() != 'E' {
 				t.Errorf("a key twice: %v, state %c", err, c.TxStatus())
 			}
 			c.rollback()
 			seen := 0
 			late.row = func([][]byte) error { seen++; return nil }
-			if _, err := c.run(bg, late, late); err != nil || seen != 2 {
+			if err := c.run(bg, late, late); err != nil || seen != 2 {
 				t.Errorf("after an error, %d of 2 rows: %v", seen, err)
 			}
 			// An error of a row is the batch's, and all is read.
 			mine := errors.New("mine")
 			late.row = func([][]byte) error { return mine }
-			if _, err := c.run(bg, late, late); !errors.Is(err, mine) {
+			if err := c.run(bg, late, late); !errors.Is(err, mine) {
 				t.Errorf("the error of a row is lost: %v", err)
 			}
-			if _, err := c.run(bg, query{sql: "SELECT 1"}); err != nil {
+			if err := c.run(bg, query{sql: "SELECT 1"}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -60,7 +58,7 @@ func TestPoolerIsShared(t *testing.T) {
 	one, other := dialed(t, pooler), dialed(t, pooler)
 	for range 2 {
 		for c, sql := range map[*conn]string{one: "SELECT 1", other: "SELECT 2"} {
-			if _, err := c.run(bg, query{sql: sql}); err != nil {
+			if err := c.run(bg, query{sql: sql}); err != nil {
 				t.Errorf("%s: %v", sql, err)
 			}
 		}
@@ -73,7 +71,7 @@ func TestBatchRoundTrips(t *testing.T) {
 	c := dialed(t, proxy.URL(postgres.Name(t, postgres.New(t))))
 	for range 2 {
 		before := proxy.Counts().RoundTrips
-		if _, err := c.run(bg, query{sql: "BEGIN"}, query{sql: sqlLimits}, query{sql: "SELECT 1"}, query{sql: "COMMIT"}); err != nil {
+		if err := c.run(bg, query{sql: "BEGIN"}, query{sql: sqlLimits}, query{sql: "SELECT 1"}, query{sql: "COMMIT"}); err != nil {
 			t.Fatal(err)
 		}
 		if n := proxy.Counts().RoundTrips - before; n != 1 {

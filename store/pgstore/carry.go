@@ -16,43 +16,33 @@ import (
 // read as it is. Once fn has carried the data to another place, the database says so: a
 // server that was not there ends when it comes back, and none starts.
 func Read(ctx context.Context, target *Target, key rows.Sealer, to string, fn func(store.Source) error) error {
-	w, err := begin(ctx, target, reading, "SHARE")
-	if err != nil {
-		return err
-	}
-	defer w.end()
-	steps, err := readMigrations(migrations)
-	if err != nil {
-		return err
-	}
-	_, last := ends(steps)
-	newer, err := w.rows(ctx, newQuery("SELECT 1::bigint FROM meta WHERE schema > $1::bigint", last))
-	if err != nil {
-		return target.refusal(err)
-	}
-	seal, err := w.rows(ctx, newQuery("SELECT sealed FROM seals"))
-	switch {
-	case err != nil:
-	case len(newer) > 0: // there may be records of which this program knows nothing
-		err = &Error{Text: "was written by a newer teamdata", Advice: "migrate with that one"}
-	case len(seal) > 0:
-		err = checkSeal(rows.Sealing{Sealer: key}, seal[0][0])
-	case key != nil:
-		err = &Error{Text: "is not sealed", Advice: "leave out --seal-key-file, and seal the data afterwards by serving it with the key"}
-	}
-	if err != nil {
-		return target.refusal(err)
-	}
-	if err := fn(w); err != nil {
-		return err
-	}
-	if _, err = w.run(ctx, newQuery("UPDATE meta SET carried_to = $1", to)); err == nil {
-		err = w.exec(ctx, sqlForgetNodes+"; COMMIT")
-	}
-	if err != nil {
-		return target.refusal(&Error{Text: "was carried to " + to + ", and can't be told so", Advice: "see to it that no server uses it any more", Err: err})
-	}
-	return nil
+	return lockWhole(ctx, target, reading, "SHARE", func(w *whole) error {
+		_, last := ends(ownMigrations())
+		var newer, seal []row
+		err := w.run(ctx, newQuery("SELECT 1::bigint FROM meta WHERE schema > $1::bigint", last).collect(&newer), newQuery("SELECT sealed FROM seals").collect(&seal))
+		switch {
+		case err != nil:
+		case len(newer) > 0: // there may be records of which this program knows nothing
+			err = &Error{Text: "was written by a newer teamdata", Advice: "migrate with that one"}
+		case len(seal) > 0:
+			err = checkSeal(rows.Sealing{Sealer: key}, seal[0][0])
+		case key != nil:
+			err = &Error{Text: "is not sealed", Advice: "leave out --seal-key-file, and seal the data afterwards by serving it with the key"}
+		}
+		if err != nil {
+			return target.refusal(err)
+		}
+		if err := fn(w); err != nil {
+			return err
+		}
+		if err = w.run(ctx, newQuery("UPDATE meta SET carried_to = $1", to)); err == nil {
+			err = w.exec(ctx, sqlForgetNodes+"; COMMIT")
+		}
+		if err != nil {
+			return target.refusal(&Error{Text: "was carried to " + to + ", and can't be told so", Advice: "see to it that no server uses it any more", Err: err})
+		}
+		return nil
+	})
 }
 
 // sqlForgetNodes lets nodes that are not seen find out when they come back that others had
@@ -63,25 +53,20 @@ const sqlForgetNodes = "DELETE FROM commits; DELETE FROM writers; DELETE FROM no
 // Whatever fails before and whenever the process is killed, the database is as empty as
 // it was. With a key it is sealed from then on.
 func Fill(ctx context.Context, target *Target, key rows.Sealer, fn func(store.Carrier) error) error {
-	w, err := begin(ctx, target, upgrading, "SHARE ROW EXCLUSIVE")
-	if err != nil {
-		return err
-	}
-	defer w.end()
-	if err := w.mustBeEmpty(ctx); err != nil {
-		return target.refusal(err)
-	}
-	if err := fn(w); err != nil {
-		return err
-	}
-	if seal := (rows.Sealing{Sealer: key}); seal.On() {
-		insert := newQuery("INSERT INTO seals (name, sealed) VALUES ($1, $2)")
-		insert.values = row{sealName, seal.SealValue(sealCheck, sealPlace, sealName, "")}
-		if _, err := w.run(ctx, insert); err != nil {
+	return lockWhole(ctx, target, upgrading, "SHARE ROW EXCLUSIVE", func(w *whole) error {
+		if err := w.mustBeEmpty(ctx); err != nil {
 			return target.refusal(err)
 		}
-	}
-	return w.exec(ctx, sqlForgetNodes+"; COMMIT")
+		if err := fn(w); err != nil {
+			return err
+		}
+		if seal := (rows.Sealing{Sealer: key}); seal.On() {
+			if err := w.run(ctx, newQuery("INSERT INTO seals (name, sealed) VALUES ($1, $2)", sealName, seal.SealValue(sealCheck, sealPlace, sealName, ""))); err != nil {
+				return target.refusal(err)
+			}
+		}
+		return w.exec(ctx, sqlForgetNodes+"; COMMIT")
+	})
 }
 
 // whole is all data of a database, in one transaction that has locked its tables. Its
@@ -89,28 +74,24 @@ func Fill(ctx context.Context, target *Target, key rows.Sealer, fn func(store.Ca
 type whole struct {
 	*conn
 	target *Target
-	end    func() // of the transaction, and of its connection
 }
 
 var _ store.Carrier = (*whole)(nil)
 
-func begin(ctx context.Context, target *Target, a access, lock string) (*whole, error) {
+// lockWhole calls fn with all data of a database.
+func lockWhole(ctx context.Context, target *Target, a access, lock string, fn func(*whole) error) error {
 	p := newPool(target, 1)
-	w := &whole{target: target, end: p.close}
-	err := p.prepare(ctx, migrations, a)
-	if err == nil {
-		w.conn, err = p.acquire(ctx)
+	defer p.close()
+	if err := p.prepare(ctx, ownMigrations(), a); err != nil {
+		return err
 	}
-	if err != nil {
-		p.close()
-		return nil, err
-	}
-	w.end = func() { p.close(); p.release(w.conn) }
-	if err := w.lock(ctx, lock); err != nil {
-		w.end()
-		return nil, target.refusal(err)
-	}
-	return w, nil
+	return p.with(ctx, func(ctx context.Context, c *conn) error {
+		w := &whole{c, target}
+		if err := w.lock(ctx, lock); err != nil {
+			return target.refusal(err)
+		}
+		return fn(w)
+	})
 }
 
 // lock begins the transaction and locks its tables, so that each of its statements finds

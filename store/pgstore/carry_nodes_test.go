@@ -39,7 +39,7 @@ func fillNothing(t testing.TB, database string) error {
 func TestCarrySeesServers(t *testing.T) {
 	t.Parallel()
 	database := WithTables(t)
-	_, err := start(t, database+"&application_name=shop", "a", "v1.0.0", programs(t))
+	_, err := start(t, database+"&application_name=shop", "a", "v1.0.0", programs())
 	kit.Must(t, err)
 	_, err = read(t, database)
 	checkRefusal(t, err, "is in use: the node a (teamdata v1.0.0)", "stop the servers")
@@ -53,7 +53,7 @@ func TestCarryEndsServers(t *testing.T) {
 	server := postgres.Shared(t)
 	proxy := postgres.NewProxy(t, server)
 	database := server.Database(t)
-	paused, err := start(t, proxy.URL(postgres.Name(t, database)), "a", "v1.0.0", programs(t))
+	paused, err := start(t, proxy.URL(postgres.Name(t, database)), "a", "v1.0.0", programs())
 	kit.Must(t, err)
 	writes(t, paused, "org_1")
 	proxy.Hold(postgres.ToServer)
@@ -73,7 +73,7 @@ func TestCarryEndsServers(t *testing.T) {
 		t.Errorf("after it was carried there are %s", got)
 	}
 	for _, node := range []string{"a", ""} {
-		_, err = start(t, database, node, "v1.0.0", programs(t))
+		_, err = start(t, database, node, "v1.0.0", programs())
 		checkRefusal(t, err, "was carried to data file copy.db by teamdata migrate", "give that in --data", "UPDATE meta SET carried_to = ''")
 	}
 	checkRefusal(t, fillNothing(t, database), "was carried to data file copy.db")
@@ -84,7 +84,7 @@ func TestCarryEndsServers(t *testing.T) {
 		t.Errorf("it can't be exported: %v", err)
 	}
 	postgres.Exec(t, database, "UPDATE meta SET carried_to = ''")
-	s, err := start(t, database, "a", "v1.0.0", programs(t))
+	s, err := start(t, database, "a", "v1.0.0", programs())
 	kit.Must(t, err)
 	writes(t, s, "org_2")
 }
@@ -122,7 +122,7 @@ func TestFillEndsServers(t *testing.T) {
 func TestCarryFails(t *testing.T) {
 	t.Parallel()
 	database := WithTables(t)
-	s, err := start(t, database, "a", "v1.0.0", programs(t))
+	s, err := start(t, database, "a", "v1.0.0", programs())
 	kit.Must(t, err)
 	kit.Must(t, s.Close())
 	before, failed := contents(t, database), errors.New("on purpose")
@@ -140,7 +140,7 @@ func TestCarryFails(t *testing.T) {
 func TestReadAwaitsCommits(t *testing.T) {
 	t.Parallel()
 	database := WithTables(t)
-	s, err := start(t, database, "a", "v1.0.0", programs(t))
+	s, err := start(t, database, "a", "v1.0.0", programs())
 	kit.Must(t, err)
 	writes(t, s, "org_1")
 	kit.Must(t, s.Close())

@@ -13,15 +13,12 @@ import (
 // found is called with a line for each fault. The error is why the database can't be
 // checked. What PostgreSQL itself may have damaged is found by pg_amcheck.
 func Check(ctx context.Context, target *Target, found func(fault string)) error {
-	s, err := openToRead(ctx, target, nil)
-	defer s.pool.close()
-	if err != nil {
-		return err
-	}
-	return s.view(ctx, func(t *tx) error {
-		c := &rows.Checker{Tx: t.Tx.Tx, Found: found}
-		c.Walk = func(k *rows.Kind, fn eachRow) error { return t.walk(k, c.Fault, fn) }
-		return c.All(rows.Kinds())
+	return toRead(ctx, target, nil, func(s *Store) error {
+		return s.view(ctx, func(t *tx) error {
+			c := &rows.Checker{Tx: t.Tx.Tx, Found: found}
+			c.Walk = func(k *rows.Kind, fn eachRow) error { return t.walk(k, c.Fault, fn) }
+			return c.All(rows.Kinds())
+		})
 	})
 }
 
@@ -53,13 +50,13 @@ func (t *tx) walk(k *rows.Kind, fault func(format string, args ...any), fn eachR
 					of.At, _ = k.At(r.value())
 				}
 				for i, value := range in.rowOf(&of) {
-					if cols := in.cols[i]; (cols.null || cols.name == in.last && k.Span > 0) && (!bytes.Equal(r[i], value) || (r[i] == nil) != (value == nil)) {
-						fault("%s %q: its column %s is not that of its record", k.Name, r[0], cols.name)
+					name, own := in.cols[i].name, i == 0 || i == len(r)-1 // key and value
+					if !own && (name != in.last || k.Span > 0) && (!bytes.Equal(r[i], value) || (r[i] == nil) != (value == nil)) {
+						fault("%s %q: its column %s is not that of its record", k.Name, r[0], name)
 					}
 				}
 			})
 		}
-		q = newQuery("SELECT " + in.columns + " FROM " + in.name + " WHERE (" + key + ") > (" + last + ")" + order)
-		q.values = found[len(found)-1][:keys]
+		q = query{sql: "SELECT " + in.columns + " FROM " + in.name + " WHERE (" + key + ") > (" + last + ")" + order, values: found[len(found)-1][:keys]}
 	}
 }

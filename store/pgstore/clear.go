@@ -21,7 +21,7 @@ func (s *Store) Clear(ctx context.Context) error {
 	}
 	queries = append(queries, bump(accessGeneration), bump(typeGeneration), query{sql: "COMMIT"})
 	err := s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, query{sql: sqlStopUpdates})
+		err := c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, query{sql: sqlStopUpdates})
 		if err != nil {
 			return err
 		}
@@ -32,8 +32,7 @@ func (s *Store) Clear(ctx context.Context) error {
 		if err != nil {
 			return s.target.refusal(err)
 		}
-		_, err = c.run(ctx, queries...)
-		return err
+		return c.run(ctx, queries...)
 	})
 	if err != nil {
 		return fault(err)

@@ -39,11 +39,8 @@ type serverState struct {
 const serverQuery = `SELECT pg_backend_pid(), pg_is_in_recovery(), current_setting('transaction_read_only')::bool,
 	current_setting('server_version_num'), getdatabaseencoding()`
 
-// dial connects to the target. It reads the password file and the CA again, so that
-// new ones count from the next connection on.
-func (t *Target) dial(ctx context.Context) (*conn, error) { return t.connect(ctx, nil) }
-
-// connect is dial for a connection that hears notifications; nil: it hears none.
+// connect connects to the target. It reads the password file and the CA again, so that
+// new ones count from the next connection on. hear gets notifications; nil: nobody does.
 func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn, error) {
 	config, err := parseConfig(t.url)
 	if err != nil {
@@ -56,12 +53,18 @@ func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn,
 		config.RequireAuth = "!md5" // else a server that asks for MD5 ends the program
 	}
 	var connected atomic.Bool
-	dial := t.dialer(config.ConnectTimeout)
+	// A server that no longer answers is noticed within 10 s: by probes while a connection is
+	// idle, by TCP_USER_TIMEOUT while something is on its way.
+	dialer := &net.Dialer{
+		Timeout:         config.ConnectTimeout,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 4},
+		Control:         setUserTimeout,
+	}
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if connected.Load() {
 			return nil, errNoCancel
 		}
-		return dial(ctx, network, address)
+		return dialer.DialContext(ctx, network, address)
 	}
 	for name, value := range map[string]string{"application_name": "teamdata", "client_encoding": "UTF8"} {
 		config.RuntimeParams[name] = cmp.Or(config.RuntimeParams[name], value)
@@ -106,17 +109,6 @@ const sqlSession = `SELECT set_config(name, setting, false) FROM (VALUES
 	('idle_in_transaction_session_timeout', '5s'), ('idle_session_timeout', '0'), ('transaction_timeout', '0'),
 	('enable_seqscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'), ('jit', 'off'), ('plan_cache_mode', 'force_generic_plan')) ours (name, setting)
 	WHERE current_setting(name, true) IS NOT NULL`
-
-// dialer notices a server that no longer answers within 10 s: by probes while a
-// connection is idle, by TCP_USER_TIMEOUT while something is on its way.
-func (t *Target) dialer(timeout time.Duration) pgconn.DialFunc {
-	d := &net.Dialer{
-		Timeout:         timeout,
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 4},
-		Control:         setUserTimeout,
-	}
-	return d.DialContext
-}
 
 func inspect(ctx context.Context, pg *pgconn.PgConn) (s serverState, err error) {
 	r := pg.ExecParams(ctx, serverQuery, nil, nil, nil, nil).Read()

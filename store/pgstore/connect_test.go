@@ -40,7 +40,7 @@ func tryDial(t testing.TB, databaseURL string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := target.dial(t.Context())
+	c, err := target.connect(t.Context(), nil)
 	if err == nil {
 		t.Cleanup(func() { c.Close(context.Background()) })
 	}
@@ -188,7 +188,7 @@ func TestPasswordFile(t *testing.T) {
 	}
 	for password, works := range map[string]bool{secret: false, postgres.Password: true} { // one after the other, for one Target
 		kit.WriteFile(t, file, fmt.Sprintf("127.0.0.1:%d:*:%s:%s\n", server.Port, postgres.Owner, password))
-		c, err := target.dial(t.Context())
+		c, err := target.connect(t.Context(), nil)
 		if (err == nil) != works {
 			t.Errorf("with the password %s: %v", password, err)
 		}

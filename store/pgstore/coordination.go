@@ -60,9 +60,9 @@ func (s *Store) SharedKey(ctx context.Context) (key []byte, err error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)
 	bucket, name := []byte("sharedKey"), []byte("key")
-	insert := newQuery("INSERT INTO shared_key (key) VALUES ($1) ON CONFLICT DO NOTHING")
-	insert.values = [][]byte{s.seal.SealValue(fresh, bucket, name, "")}
-	rows, err := s.pool.rows(ctx, insert, newQuery("SELECT key FROM shared_key"))
+	rows, err := s.pool.rows(ctx,
+		newQuery("INSERT INTO shared_key (key) VALUES ($1) ON CONFLICT DO NOTHING", s.seal.SealValue(fresh, bucket, name, "")),
+		newQuery("SELECT key FROM shared_key"))
 	if err != nil {
 		return nil, fault(err)
 	}
@@ -106,10 +106,7 @@ func (s *Store) HandOver(ctx context.Context) { s.node.handOver(ctx) }
 
 // Nodes lists the nodes by name, without commands.
 func (s *Store) Nodes(ctx context.Context) (nodes []store.Node, err error) {
-	err = s.pool.with(ctx, func(ctx context.Context, c *conn) (err error) {
-		nodes, err = c.nodes(ctx, &s.node.sight)
-		return err
-	})
+	nodes, err = s.pool.nodes(ctx, &s.node.sight)
 	return nodes, fault(err)
 }
 

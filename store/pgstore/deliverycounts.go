@@ -12,15 +12,20 @@ import (
 	"teamdata/store"
 )
 
-var deliveryCounts = define("delivery_counts", text("org_id"), number("hour"), number("endpoint"))
+var deliveryCounts = define("delivery_counts", text("org_id"), number("hour"), number("endpoint"), column{name: "counts"})
+
+// countsAt is where counts are added.
+type countsAt struct {
+	orgID    string
+	hour     int64
+	endpoint uint64
+}
 
 // counted are counts that are not sent yet. The updates of a group add to few rows,
 // each of which is written once; the database adds, so that nobody reads them.
 type counted struct {
-	orgID    string
-	hour     int64
-	endpoint uint64
-	counts   store.DeliveryCounts
+	countsAt
+	counts store.DeliveryCounts
 }
 
 func hoursOf(t time.Time) int64 { return max(t.Unix(), 0) / 3600 }
@@ -29,35 +34,30 @@ func (t *tx) AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c st
 	if t.over == nil {
 		return fault(errReadOnly)
 	}
-	t.over.counts = append(t.over.counts, counted{orgID, hoursOf(at), endpoint, c})
+	t.over.counts = append(t.over.counts, counted{countsAt{orgID, hoursOf(at), endpoint}, c})
 	return nil
 }
 
 // addCounts makes the statement that adds counts, to the rows of a part.
 func addCounts(all []counted, part int64) query {
-	type place struct {
-		orgID    string
-		hour     int64
-		endpoint uint64
-	}
-	sums := map[place]*store.DeliveryCounts{}
-	var places []place
+	sums := map[countsAt]*store.DeliveryCounts{}
+	var places []countsAt
 	for _, c := range all {
-		at := place{c.orgID, c.hour, c.endpoint}
-		if sums[at] == nil {
-			sums[at] = new(store.DeliveryCounts)
-			places = append(places, at)
+		if sums[c.countsAt] == nil {
+			sums[c.countsAt] = new(store.DeliveryCounts)
+			places = append(places, c.countsAt)
 		}
-		sums[at].Add(c.counts)
+		sums[c.countsAt].Add(c.counts)
 	}
-	s := newQuery(`INSERT INTO delivery_counts AS c (org_id, hour, endpoint, counts, part)
+	added := make([]row, len(places))
+	for i, at := range places {
+		added[i] = row{plain(at.orgID), bigint(at.hour), unsigned(at.endpoint), appendCounts(nil, sums[at])}
+	}
+	q := columnwise(`INSERT INTO delivery_counts AS c (org_id, hour, endpoint, counts, part)
 		SELECT org_id, hour, endpoint, counts::bigint[], $5::bigint FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[]) added (org_id, hour, endpoint, counts)
-		` + sqlAddToPart)
-	s.values = append(s.values, array(textKind, len(places), func(i int) []byte { return plain(places[i].orgID) }))
-	s.values = append(s.values, array(numberKind, len(places), func(i int) []byte { return bigint(places[i].hour) }))
-	s.values = append(s.values, array(numberKind, len(places), func(i int) []byte { return unsigned(places[i].endpoint) }))
-	s.values = append(s.values, array(textKind, len(places), func(i int) []byte { return appendCounts(nil, sums[places[i]]) }), bigint(part))
-	return s
+		`+sqlAddToPart, append(deliveryCounts.cols[:3:3], text("counts")), added)
+	q.values = append(q.values, bigint(part))
+	return q
 }
 
 const (
@@ -82,14 +82,12 @@ var sqlFold = `WITH few AS MATERIALIZED (
 
 // foldCounts puts the parts together that there are.
 func (s *Store) foldCounts(ctx context.Context) error {
-	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		for {
-			rows, err := c.rows(ctx, newQuery(sqlFold, foldedParts))
-			if err != nil || readBigint(rows[0][0]) < foldedParts {
-				return err
-			}
+	for {
+		rows, err := s.pool.rows(ctx, newQuery(sqlFold, foldedParts))
+		if err != nil || readBigint(rows[0][0]) < foldedParts {
+			return err
 		}
-	})
+	}
 }
 
 // numbersOf are the numbers of counts in the order in which they are stored.

@@ -34,26 +34,26 @@ func TestDocs(t *testing.T) {
 	server.Exec(t, "DROP ROLE teamdata")
 	server.Shell(t, docs(t, "Role and database")[0], secret+"\n"+secret+"\n")
 	remote := strings.Replace(server.TCP("teamdata"), postgres.Password, secret, 1)
-	kit.Must(t, pooled(t, remote).prepare(t.Context(), steps(t, 2, 1, 1), writing))
+	kit.Must(t, pooled(t, remote).prepare(t.Context(), steps(2, 1, 1), upgrading))
 
 	server.Exec(t, "CREATE DATABASE shared")
 	rights := docs(t, "Rights")
 	postgres.Exec(t, server.URL("postgres", "shared"), rights[0])
-	if err := pooled(t, server.URL("teamdata", "shared")).prepare(t.Context(), steps(t, 2, 1, 1), writing); err != nil {
+	if err := pooled(t, server.URL("teamdata", "shared")).prepare(t.Context(), steps(2, 1, 1), upgrading); err != nil {
 		t.Error(err)
 	}
 	postgres.Exec(t, server.URL("postgres", "teamdata"), rights[1])
 	reports := pooled(t, server.URL("reports", "teamdata"))
-	if err := reports.prepare(t.Context(), steps(t, 2, 1, 1), reading); err != nil {
+	if err := reports.prepare(t.Context(), steps(2, 1, 1), reading); err != nil {
 		t.Error(err)
 	}
-	checkRefusal(t, reports.prepare(t.Context(), steps(t, 2, 1, 1), writing), "create tables")
+	checkRefusal(t, reports.prepare(t.Context(), steps(2, 1, 1), upgrading), "create tables")
 
 	for _, script := range docs(t, "Backup") {
 		server.Shell(t, script, "", fmt.Sprintf("DATABASE=%s", server.URL("teamdata", "teamdata")))
 	}
 	restored := server.URL("teamdata", "restored")
-	if err := pooled(t, restored).prepare(t.Context(), steps(t, 2, 1, 1), writing); err != nil {
+	if err := pooled(t, restored).prepare(t.Context(), steps(2, 1, 1), upgrading); err != nil {
 		t.Error(err)
 	}
 	if got, want := contents(t, restored), contents(t, server.URL("teamdata", "teamdata")); got != want {

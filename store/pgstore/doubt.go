@@ -63,20 +63,15 @@ func (s *Store) resolve(d doubt, until time.Time, lost error) error {
 
 // marker reads the number of this server's last commit.
 func (s *Store) marker(ctx context.Context) (commitNo int64, err error) {
-	c, err := s.writing.acquire(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer s.writing.release(c)
 	var writer, last []row
-	_, err = c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
+	err = s.writing.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
 		newQuery(sqlHoldWriter, s.node.id).collect(&writer), newQuery(sqlCommitNo, s.node.id).collect(&last),
 		query{sql: "COMMIT"})
-	if err == nil && len(writer) == 0 {
-		err = errNotCommitted
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, err
+	case len(writer) == 0:
+		return 0, errNotCommitted
 	}
 	return readBigint(last[0][0]), nil
 }

@@ -19,9 +19,9 @@ func fault(err error) error {
 	if err == nil {
 		return nil
 	}
-	own := (*store.Error)(nil)
+	_, own := errors.AsType[*store.Error](err)
 	server, ok := errors.AsType[*pgconn.PgError](err)
-	if errors.As(err, &own) || ok && isBug(server.Code) || !ok && errors.Is(err, context.Canceled) {
+	if own || ok && isBug(server.Code) || !ok && errors.Is(err, context.Canceled) {
 		return err
 	}
 	return store.Unavailable(err)
@@ -60,8 +60,8 @@ func broken(err error) bool {
 // ambiguous reports whether a COMMIT that failed with err may have committed: its
 // answer was lost after it was sent. The marker of the transaction tells.
 func ambiguous(err error) bool {
-	var own *store.Error
-	return broken(err) && !errors.As(err, &own) && !pgconn.SafeToRetry(err)
+	_, own := errors.AsType[*store.Error](err)
+	return broken(err) && !own && !pgconn.SafeToRetry(err)
 }
 
 // diskFull reports whether the server has no room for what a statement adds.

@@ -100,12 +100,12 @@ func TestLostAnswer(t *testing.T) {
 	for d, there := range map[postgres.Direction]string{postgres.ToServer: "0", postgres.ToClient: "1"} {
 		postgres.Exec(t, database, "TRUNCATE mine")
 		c := dialed(t, proxy.URL(postgres.Name(t, database)))
-		if _, err := c.run(bg, query{sql: "BEGIN"}, query{sql: "INSERT INTO mine VALUES (1)"}); err != nil {
+		if err := c.run(bg, query{sql: "BEGIN"}, query{sql: "INSERT INTO mine VALUES (1)"}); err != nil {
 			t.Fatal(err)
 		}
 		proxy.Hold(d)
 		ctx, cancel := context.WithTimeout(bg, 200*time.Millisecond)
-		_, err := c.run(ctx, query{sql: "COMMIT"})
+		err := c.run(ctx, query{sql: "COMMIT"})
 		cancel()
 		if !ambiguous(err) || retryable(err) {
 			t.Errorf("held in direction %d it is not ambiguous: %v", d, err)

@@ -13,6 +13,9 @@ func (s *Store) Doubts() (there, gone, open uint64) {
 	return s.doubts.there.Load(), s.doubts.gone.Load(), s.doubts.open.Load()
 }
 
+// ReaderConnections is how many Views run at a time.
+const ReaderConnections = readerConnections
+
 // SQLLastID is what each group of updates reads.
 const SQLLastID = sqlLastID
 
@@ -25,6 +28,6 @@ func WithTables(t testing.TB) (database string) {
 		kit.Must(t, err)
 		p := newPool(target, 1)
 		defer p.close()
-		kit.Must(t, p.prepare(t.Context(), migrations, writing))
+		kit.Must(t, p.prepare(t.Context(), ownMigrations(), upgrading))
 	})
 }

@@ -57,7 +57,7 @@ func TestForTestsIsNotForOthers(t *testing.T) {
 	kit.Must(t, err)
 	_, err = Open(bg, s.target, Options{})
 	checkRefusal(t, err, "is for tests")
-	if from := postgres.Exec(t, database, "SELECT may_write FROM meta")[0][0]; from != fmt.Sprint(own(t)) {
+	if from := postgres.Exec(t, database, "SELECT may_write FROM meta")[0][0]; from != fmt.Sprint(own()) {
 		t.Errorf("programs from schema %s on may write to it", from)
 	}
 }

@@ -172,7 +172,7 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 		lock = sqlStopUpdates
 	}
 	var writer, last, clock []row
-	found := 0
+	lacking := 0
 	queries := []query{
 		{sql: sqlBegin}, {sql: sqlGroupLimits},
 		newQuery(sqlHoldWriter, t.s.node.id).collect(&writer),
@@ -183,7 +183,7 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 	if named.fenced {
 		queries = append(queries, newQuery("SELECT name, token FROM leases WHERE node = $1", t.s.node.id).collect(&held))
 	}
-	queries = append(queries, named.locks(t.over, &found)...)
+	queries = append(queries, named.locks(t.over, &lacking)...)
 	queries = append(queries, newQuery(sqlLockedAt).collect(&clock))
 	queries = append(queries, named.reads(t.over)...)
 	err = t.run(queries...)
@@ -200,7 +200,7 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 	if waited := readBigint(clock[0][1]); waited >= crowdedWait.Microseconds() && !t.s.node.alone() {
 		t.s.crowded = time.Now()
 	}
-	if found < named.toLock() {
+	if lacking > 0 {
 		if clock, err = t.lockNew(&named); err != nil {
 			return 0, err
 		}
@@ -213,7 +213,7 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 	now := readTime(clock[0][0])
 	t.s.setTime(now)
 	if t.now = now; t.s.options.Now != nil {
-		t.now = t.s.now()
+		t.now = t.s.Now()
 	}
 	t.over.part = partOf(commitNo+1) + 1
 	return commitNo + 1, nil
@@ -222,8 +222,7 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 // lockNew locks orgs and users of whom some are new, and reads everything again.
 func (t *tx) lockNew(named *ahead) (clock []row, err error) {
 	t.over = newOverlay()
-	found := 0
-	queries := append(named.missing(), named.locks(t.over, &found)...)
+	queries := append(named.missing(), named.locks(t.over, new(int))...)
 	queries = append(queries, newQuery(sqlClock).collect(&clock))
 	err = t.run(append(queries, named.reads(t.over)...)...)
 	return clock, err
@@ -250,7 +249,7 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 	}
 	t.over.begin()
 	if s.options.Now != nil {
-		t.now = s.now()
+		t.now = s.Now()
 	}
 	changes := t.Changes
 	t.lastID = ""

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"teamdata/store/engine"
 	"teamdata/store/rows"
 )
 
@@ -108,10 +107,7 @@ func (n *node) sendHints() {
 func (n *node) sendHint(words string) (pause time.Duration) {
 	ctx, cancel := context.WithTimeout(n.life, lookTime)
 	defer cancel()
-	_ = n.conns.run(ctx,
-		query{sql: "BEGIN"}, query{sql: "SELECT set_config('synchronous_commit', 'off', true)"},
-		newQuery("SELECT pg_notify(("+sqlHintChannel+"), $1)", words),
-		query{sql: "COMMIT"})
+	_ = n.conns.run(ctx, query{sql: "SELECT set_config('synchronous_commit', 'off', true)"}, newQuery("SELECT pg_notify(("+sqlHintChannel+"), $1)", words))
 	return hintEvery
 }
 
@@ -179,7 +175,7 @@ func (n *node) follow(words string) (pause time.Duration) {
 			pause += hintBeat
 		default:
 			if endpoint, err := strconv.ParseUint(word, 10, 64); err == nil {
-				n.tell(engine.DueNow(endpoint))
+				n.tell(&rows.Changes{Dues: []rows.Due{{Endpoint: endpoint}}})
 				pause += hintDue
 			}
 		}

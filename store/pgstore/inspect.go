@@ -66,16 +66,18 @@ func Inspect(ctx context.Context, target *Target) (i Inspection, err error) {
 		return i, err
 	}
 	i.Full = diskFull(p.room(ctx))
-	if i.Unusable = usable(ctx, p); i.Unusable != nil {
-		return i, nil
-	}
-	return i, p.with(ctx, func(ctx context.Context, c *conn) error {
-		there, err := c.rows(ctx, newQuery("SELECT 1::bigint WHERE to_regclass('nodes') IS NOT NULL"))
-		if err == nil && len(there) > 0 {
-			i.Nodes, err = c.nodes(ctx, new(sight))
-		}
+	i.Unusable = p.with(ctx, func(ctx context.Context, c *conn) error {
+		_, err := readUsable(ctx, c, ownMigrations(), upgrading)
 		return target.refusal(err)
 	})
+	if i.Unusable != nil {
+		return i, nil
+	}
+	there, err := p.rows(ctx, newQuery("SELECT 1::bigint WHERE to_regclass('nodes') IS NOT NULL"))
+	if err == nil && len(there) > 0 {
+		i.Nodes, err = p.nodes(ctx, new(sight))
+	}
+	return i, target.refusal(err)
 }
 
 // measureOffset compares the clocks in the middle of the fastest of a few round trips, and
@@ -92,17 +94,4 @@ func measureOffset(ctx context.Context, c *conn) (offset, roundTrip time.Duratio
 		}
 	}
 	return offset, roundTrip, nil
-}
-
-// usable returns why this program can't serve what is in the database. An empty one,
-// or an older schema, is brought up to date by serve.
-func usable(ctx context.Context, p *pool) error {
-	steps, err := readMigrations(migrations)
-	if err != nil {
-		return err
-	}
-	return p.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := readUsable(ctx, c, steps, upgrading)
-		return p.target.refusal(err)
-	})
 }

@@ -15,8 +15,6 @@ type order struct {
 	index int
 }
 
-func (o order) column() string { return o.ordered(o.index) }
-
 // at is the key of a row in the order; nil: it is not in it.
 func (o order) at(r row) []byte {
 	switch {
@@ -130,7 +128,7 @@ func (o *overlay) loadLasts(lists []order, prefixes [][]byte) query {
 	var columns, joins strings.Builder
 	for i, in := range lists {
 		fmt.Fprintf(&columns, ", l%d.last", i)
-		fmt.Fprintf(&joins, " LEFT JOIN LATERAL (SELECT %[2]s AS last FROM %[3]s WHERE %[2]s >= p.start AND %[2]s < p.upto ORDER BY %[2]s DESC LIMIT 1) l%[1]d ON true", i, in.column(), in.name)
+		fmt.Fprintf(&joins, " LEFT JOIN LATERAL (SELECT %[2]s AS last FROM %[3]s WHERE %[2]s >= p.start AND %[2]s < p.upto ORDER BY %[2]s DESC LIMIT 1) l%[1]d ON true", i, in.ordered(in.index), in.name)
 	}
 	ends := make([][]byte, len(prefixes))
 	for i, prefix := range prefixes {

@@ -1,7 +1,6 @@
 package pgstore
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -113,17 +112,17 @@ SELECT w.name, w.id, c.at, 0, w.most, coalesce(l.times[width_bucket(c.at - w.spa
 FROM w LEFT JOIN limits l ON (l.name, l.id) = (w.name, w.id), LATERAL (SELECT greatest(l.at, w.at) AS at) c
 WHERE (w.name, w.id) NOT IN (SELECT name, id FROM took)`
 
-// taker is an id of a limit, with those of a group that take it.
-type taker struct {
-	limit store.Limit
-	id    string
-	takes []*take
-}
+// taker is an id of a limit.
+type taker struct{ limit, id string }
 
 // takeAll counts a group. A connection that turns out to be dead is replaced once;
 // what it may have counted counts twice then.
 func (s *Store) takeAll(group []*take) error {
-	takers := takersOf(group)
+	takers := map[taker][]*take{}
+	for _, t := range group {
+		of := taker{t.limit.Name, t.id}
+		takers[of] = append(takers[of], t)
+	}
 	ctx, cancel := context.WithTimeout(s.life, answerTime)
 	defer cancel()
 	rows, err := s.pool.rows(ctx, s.takeQuery(takers))
@@ -134,71 +133,45 @@ func (s *Store) takeAll(group []*take) error {
 		err = s.replaced()
 	}
 	for _, r := range rows {
-		name, id, at := string(r[0]), string(r[1]), readBigint(r[2])
+		at := readBigint(r[2])
 		s.limits.latest = max(s.limits.latest, at)
-		i, found := slices.BinarySearchFunc(takers, taker{limit: store.Limit{Name: name}, id: id}, compareTakers)
-		if err == nil && found {
-			takers[i].decide(at, int(readBigint(r[3])), int(readBigint(r[4])), readBigint(r[5]))
+		if err == nil {
+			decide(takers[taker{string(r[0]), string(r[1])}], at, int(readBigint(r[3])), int(readBigint(r[4])), readBigint(r[5]))
 		}
 	}
 	return err
 }
 
-func takersOf(group []*take) (takers []taker) {
-	for _, t := range group {
-		takers = append(takers, taker{t.limit, t.id, []*take{t}})
-	}
-	slices.SortStableFunc(takers, compareTakers)
-	n := 0
-	for _, t := range takers[1:] {
-		if compareTakers(takers[n], t) == 0 {
-			takers[n].takes = append(takers[n].takes, t.takes...)
-			continue
-		}
-		n++
-		takers[n] = t
-	}
-	return takers[:n+1]
-}
+// takerColumns are the parameters of sqlTake of which each taker has one.
+var takerColumns = []column{text("name"), blob("id"), number("most"), number("span"), number("given"), number("n")}
 
-func compareTakers(a, b taker) int {
-	return cmp.Or(cmp.Compare(a.limit.Name, b.limit.Name), cmp.Compare(a.id, b.id))
-}
-
-func (s *Store) takeQuery(takers []taker) query {
-	numbers := func(of func(taker) int64) []byte {
-		return array(numberKind, len(takers), func(i int) []byte { return bigint(of(takers[i])) })
-	}
-	return query{sql: sqlTake, formats: binaryFormat, results: binaryFormat, values: [][]byte{
-		array(textKind, len(takers), func(i int) []byte { return []byte(takers[i].limit.Name) }),
-		array(bytesKind, len(takers), func(i int) []byte { return []byte(takers[i].id) }),
-		numbers(func(t taker) int64 { return int64(t.limit.Max) }),
-		numbers(func(t taker) int64 { return t.limit.Window.Milliseconds() }),
-		numbers(func(t taker) (at int64) {
-			if s.options.Now == nil {
-				return 0 // by the database's clock
-			}
-			for _, t := range t.takes {
+func (s *Store) takeQuery(takers map[taker][]*take) query {
+	var all []row
+	for of, takes := range takers {
+		at := int64(0) // by the database's clock
+		for _, t := range takes {
+			if s.options.Now != nil {
 				at = max(at, t.at.UnixMilli())
 			}
-			return at
-		}),
-		numbers(func(t taker) int64 { return int64(len(t.takes)) }),
-		bigint(s.limits.latest),
-	}}
+		}
+		limit := takes[0].limit
+		all = append(all, row{[]byte(of.limit), []byte(of.id), bigint(int64(limit.Max)), bigint(limit.Window.Milliseconds()), bigint(at), bigint(int64(len(takes)))})
+	}
+	q := columnwise(sqlTake, takerColumns, all)
+	q.values = append(q.values, bigint(s.limits.latest))
+	return q
 }
 
-// decide tells the first of those who take that they are accepted. n times are in the
-// window at `at`, theirs among them.
-func (t taker) decide(at int64, accepted, n int, oldest int64) {
-	reset := t.limit.Window - time.Duration(at-oldest)*time.Millisecond
-	for i, take := range t.takes {
+// decide tells the first of those who take from one id that they are accepted. n times are
+// in the window at `at`, theirs among them.
+func decide(takes []*take, at int64, accepted, n int, oldest int64) {
+	for i, t := range takes {
 		behind := max(accepted-i-1, 0) // accepted after it
-		d := ratelimit.Decision{OK: i < accepted, Limit: t.limit.Max, Remaining: max(t.limit.Max-n+behind, 0), Reset: reset}
-		if d.Remaining == 0 {
-			d.RetryAfter = reset
+		reset := t.limit.Window - time.Duration(at-oldest)*time.Millisecond
+		t.decision = ratelimit.Decision{OK: i < accepted, Limit: t.limit.Max, Remaining: max(t.limit.Max-n+behind, 0), Reset: reset}
+		if t.decision.Remaining == 0 {
+			t.decision.RetryAfter = reset
 		}
-		take.decision = d
 	}
 }
 

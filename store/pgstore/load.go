@@ -52,28 +52,19 @@ func (l *loader) put(kind store.Kind, key, record []byte) error {
 	if k := store.NumbersOf(kind); k != nil {
 		return l.setNumber(kind, tableOf(k), record)
 	}
-	values, err := splitKey(k.key, key)
+	values, err := k.row(&l.tx, key, record)
 	if err != nil {
 		return l.damaged(kind, key, err)
 	}
-	rest, err := k.values(&l.tx, key, record)
-	if err != nil {
-		return l.damaged(kind, key, err)
-	}
-	if k.of != nil && k.of.Span > 0 {
-		if err := l.needPartition(partitionOf(k.of, readTime(rest[0]))); err != nil {
+	if k.in.expires() {
+		if err := l.needPartition(partitionOf(k.in.of, readTime(values[1]))); err != nil {
 			return err
 		}
 	}
 	l.into = k
-	l.gathered = binary.BigEndian.AppendUint16(l.gathered, uint16(len(values)+len(rest)))
-	for _, value := range append(values, rest...) {
-		if value == nil {
-			l.gathered = binary.BigEndian.AppendUint32(l.gathered, null)
-			continue
-		}
-		l.gathered = binary.BigEndian.AppendUint32(l.gathered, uint32(len(value)))
-		l.gathered = append(l.gathered, value...)
+	l.gathered = binary.BigEndian.AppendUint16(l.gathered, uint16(len(values)))
+	for _, value := range values {
+		l.gathered = appendValue(l.gathered, value)
 	}
 	l.writing.Reuse()
 	return nil
@@ -84,7 +75,7 @@ func (l *loader) flush() error {
 		return nil
 	}
 	copied := bytes.NewReader(append(l.gathered, copyTail...))
-	sql := fmt.Sprintf("COPY %s (%s) FROM STDIN (FORMAT binary)", l.into.table, l.into.columns)
+	sql := fmt.Sprintf("COPY %s (%s) FROM STDIN (FORMAT binary)", l.into.in.name, l.into.in.columns)
 	if _, err := l.CopyFrom(l.ctx, copied, sql); err != nil {
 		return l.target.refusal(err)
 	}

@@ -58,7 +58,7 @@ func (n *node) look(ctx context.Context) {
 	asked := rightNow()
 	var server, generations, commits, nodes []row
 	err := n.conns.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx,
+		err := c.run(ctx,
 			newQuery("SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint").collect(&server),
 			newQuery("SELECT name, n FROM generations").collect(&generations),
 			newQuery("SELECT node, ("+strings.ReplaceAll(sqlCommitNo, "$1", "w.node")+") FROM writers w WHERE node <> $1", n.id).collect(&commits),
@@ -140,6 +140,5 @@ func (n *node) saySeen(ctx context.Context, c *conn, generations []row) error {
 	for _, r := range generations {
 		sum += int(readBigint(r[1]))
 	}
-	_, err := c.run(ctx, newQuery("UPDATE nodes SET seen = $2 WHERE id = $1", n.id, sum))
-	return err
+	return c.run(ctx, newQuery("UPDATE nodes SET seen = $2 WHERE id = $1", n.id, sum))
 }

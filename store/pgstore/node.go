@@ -126,7 +126,7 @@ func whoUses(there []row) string {
 // are still those that the program may write, and no other server uses them if it is for
 // tests: the lock on meta is for one who upgrades them. The other one is for those who count
 // the nodes that have to see what they changed.
-func (n *node) register(ctx context.Context, c *conn) (current bool, err error) {
+func (n *node) register(ctx context.Context) (current bool, err error) {
 	may, access := "", n.options.access()
 	if access != exporting {
 		may += " AND carried_to = ''"
@@ -135,10 +135,7 @@ func (n *node) register(ctx context.Context, c *conn) (current bool, err error) 
 		may += " AND NOT EXISTS (SELECT FROM nodes WHERE state <> 'command' AND " + sqlAlive + ")"
 	}
 	var made []row
-	queries := []query{
-		{sql: sqlBegin}, {sql: sqlLimits}, {sql: "SELECT FROM meta FOR SHARE"},
-		{sql: "SELECT FROM generations ORDER BY name FOR UPDATE"},
-	}
+	queries := []query{{sql: "SELECT FROM meta FOR SHARE"}, {sql: "SELECT FROM generations ORDER BY name FOR UPDATE"}}
 	queries = append(queries, forgetNodes("name = $1", n.name)...)
 	queries = append(queries,
 		query{sql: "DELETE FROM leases WHERE name LIKE 'job %' AND node NOT IN (SELECT id FROM nodes)"}, // of those that were killed
@@ -146,9 +143,8 @@ func (n *node) register(ctx context.Context, c *conn) (current bool, err error) 
 		newQuery("INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at) SELECT $1::text, $2::text, $3::text, $4::bigint, $5::text, "+sqlNow+", "+sqlNow+" FROM meta WHERE may_write <= $4::bigint"+may+" RETURNING 1::bigint",
 			n.id, n.name, n.options.Version, n.schema, n.state).collect(&made),
 		newQuery("INSERT INTO writers (node) SELECT id FROM nodes WHERE id = $1", n.id),
-		newQuery("INSERT INTO commits (node, part, n) SELECT id, 0, 0 FROM nodes WHERE id = $1", n.id),
-		query{sql: "COMMIT"})
-	_, err = c.run(ctx, queries...)
+		newQuery("INSERT INTO commits (node, part, n) SELECT id, 0, 0 FROM nodes WHERE id = $1", n.id))
+	err = n.conns.run(ctx, queries...)
 	return len(made) > 0, err
 }
 
@@ -191,8 +187,7 @@ func (n *node) start(background *sync.WaitGroup) {
 // leave deletes the node's rows, so that nobody waits for it.
 func (n *node) leave(ctx context.Context) error {
 	n.lapsing.Stop()
-	queries := append([]query{{sql: sqlBegin}, {sql: sqlLimits}}, forgetNodes("id = $1", n.id)...)
-	err := n.conns.run(ctx, append(queries, query{sql: "COMMIT"})...)
+	err := n.conns.run(ctx, forgetNodes("id = $1", n.id)...)
 	if err == nil && !n.options.NoHints {
 		n.sendHint(hintNodes)
 	}
@@ -215,8 +210,8 @@ func (n *node) half() uint32 {
 
 // nodes lists them as they are seen; those that were not seen to go on are there or lost by
 // the database's clock.
-func (c *conn) nodes(ctx context.Context, seen *sight) (nodes []store.Node, err error) {
-	rows, err := c.rows(ctx, newQuery(`SELECT name, version, state, started_at, seen_at, clock_offset,
+func (p *pool) nodes(ctx context.Context, seen *sight) (nodes []store.Node, err error) {
+	rows, err := p.rows(ctx, newQuery(`SELECT name, version, state, started_at, seen_at, clock_offset,
 		(SELECT count(*) FROM leases WHERE node = nodes.id AND name LIKE 'shard %'), id, (`+sqlAlive+`)::int::bigint
 		FROM nodes WHERE state <> 'command' ORDER BY name`))
 	for _, r := range rows {

@@ -74,8 +74,6 @@ func (n *nodes) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 	return n.next().EachDue(ctx, fn)
 }
 
-func (n *nodes) Backlog(ctx context.Context) (store.Backlog, error) { return n.next().Backlog(ctx) }
-
 func (n *nodes) OnDue(fn func(endpoint uint64, due time.Time)) {
 	for _, s := range n.all {
 		s.OnDue(fn)

@@ -26,7 +26,7 @@ type overlay struct {
 	undo      []change
 	moved     []moved
 	saved     bool      // it has a savepoint
-	early     []sent    // what was sent since
+	early     []change  // what was sent since
 	counted   int       // how many counts are of earlier updates
 	staled    int       // and how many stale rows
 	uncounted []counted // counts of earlier updates that were sent since
@@ -50,21 +50,10 @@ type entry struct {
 	version []byte // of the row that was read, as it was before the transaction; nil: it is that
 }
 
-type rowKey struct {
+// change is one row that was written, or sent, with what the overlay had there before.
+type change struct {
 	table *table
 	key   string
-}
-
-// sent is a row that was sent, and whether it was new or there.
-type sent struct {
-	rowKey
-	new, there bool
-	version    []byte
-}
-
-// change is one write, with what the overlay had there before.
-type change struct {
-	rowKey
 	old   entry
 	known bool
 }
@@ -90,10 +79,18 @@ func (o *overlay) row(t *table, key []byte) (r row, known bool) {
 }
 
 // loaded keeps a row that was read, unless it has been written since.
-func (o *overlay) loaded(t *table, key, r row) {
-	name, rows := string(key[0]), o.in(t)
+func (o *overlay) loaded(t *table, key, r row) { o.keep(t, entry{key: key, row: r}) }
+
+// claimed keeps a row that was read before the transaction, unless it is known. It is
+// checked when it is written.
+func (o *overlay) claimed(t *table, r row, version []byte) {
+	o.keep(t, entry{key: r[:1], row: r, version: version})
+}
+
+func (o *overlay) keep(t *table, e entry) {
+	name, rows := string(e.key[0]), o.in(t)
 	if _, known := rows[name]; !known {
-		rows[name] = entry{key: key, row: r}
+		rows[name] = e
 	}
 }
 
@@ -104,15 +101,6 @@ func (o *overlay) absent(t *table, keys [][]byte) {
 	}
 	for _, key := range keys {
 		o.loaded(t, row{bytes.Clone(key)}, nil)
-	}
-}
-
-// claimed keeps a row that was read before the transaction, unless it is known. It is
-// checked when it is written.
-func (o *overlay) claimed(t *table, r row, version []byte) {
-	name, rows := string(r[0]), o.in(t)
-	if _, known := rows[name]; !known {
-		rows[name] = entry{key: r[:1], row: r, version: version}
 	}
 }
 
@@ -127,7 +115,7 @@ func (o *overlay) forget(t *table, r row) {
 func (o *overlay) write(t *table, key, r row, unused bool) {
 	name, rows := string(key[0]), o.in(t)
 	old, known := rows[name]
-	before := change{rowKey{t, name}, old, known}
+	before := change{t, name, old, known}
 	if !known && o.rangeOf(t, key[0]) != nil {
 		before.old, before.known = entry{key: key[:1]}, true
 	}
@@ -177,7 +165,7 @@ func (o *overlay) rollback() {
 	o.counts = append(o.counts, o.uncounted...)
 	for _, p := range slices.Backward(o.early) { // what was sent twice becomes what it was at first
 		if e, known := o.rows[p.table.place][p.key]; known {
-			e.dirty, e.new, e.there, e.version = true, p.new, p.there, p.version
+			e.dirty, e.new, e.there, e.version = true, p.old.new, p.old.there, p.old.version
 			o.rows[p.table.place][p.key] = e
 			o.dirty[p.table.place] = append(o.dirty[p.table.place], p.key)
 		}
@@ -270,7 +258,6 @@ func (o *overlay) flush(t *table, queries []query) []query {
 		return queries
 	}
 	var added, changed, claimed, put, gone []row
-	var versions [][]byte
 	for _, key := range keys {
 		e := o.rows[t.place][key]
 		if !e.dirty {
@@ -280,7 +267,7 @@ func (o *overlay) flush(t *table, queries []query) []query {
 		case e.row != nil && e.new:
 			added = append(added, e.row)
 		case e.row != nil && e.version != nil:
-			claimed, versions = append(claimed, e.row), append(versions, e.version)
+			claimed = append(claimed, append(slices.Clip(e.row), e.version))
 		case e.row != nil && e.there && len(t.cols) > 1 && t.last == "":
 			changed = append(changed, e.row)
 		case e.row != nil:
@@ -290,28 +277,22 @@ func (o *overlay) flush(t *table, queries []query) []query {
 		case !e.new:
 			gone = append(gone, e.key)
 		}
-		o.early = append(o.early, sent{rowKey{t, key}, e.new, e.there, e.version})
+		o.early = append(o.early, change{t, key, e, true})
 		e.dirty, e.new, e.there, e.version = false, false, false, nil
 		o.rows[t.place][key] = e
 	}
 	o.dirty[t.place] = nil
-	if len(gone) > 0 {
-		queries = append(queries, columnwise(t.sql().remove, t.cols[:1], gone))
+	send := func(sql string, cols []column, rows []row) {
+		if len(rows) > 0 {
+			queries = append(queries, columnwise(sql, cols, rows))
+		}
 	}
-	if len(added) > 0 {
-		queries = append(queries, columnwise(t.sql().insert, t.cols, added))
-	}
-	if len(changed) > 0 {
-		queries = append(queries, columnwise(t.sql().update, t.cols, changed))
-	}
-	if len(claimed) > 0 {
-		q := columnwise(t.sql().updateClaimed, t.cols, claimed)
-		q.values = append(q.values, array(versionKind, len(versions), func(i int) []byte { return versions[i] }))
-		queries = append(queries, q)
-	}
-	if len(put) > 0 {
-		queries = append(queries, columnwise(t.sql().upsert, t.cols, put))
-	}
+	s := t.sql()
+	send(s.remove, t.cols[:1], gone)
+	send(s.insert, t.cols, added)
+	send(s.update, t.cols, changed)
+	send(s.updateClaimed, append(slices.Clip(t.cols), column{"version", versionKind}), claimed)
+	send(s.upsert, t.cols, put)
 	return queries
 }
 

@@ -62,12 +62,12 @@ func (e *lackingError) Error() string {
 // prepareAgain makes what a group lacks, and reports whether it can run again.
 func (s *Store) prepareAgain(ctx context.Context, failed error) (again bool, err error) {
 	if lacking, ok := errors.AsType[*lackingError](failed); ok {
-		for _, t := range partitioned(tables) {
-			if err == nil {
-				err = s.makePartitions(ctx, t, lacking.lacking...)
+		for _, p := range lacking.lacking {
+			if err := s.makePartition(ctx, p); err != nil {
+				return false, err
 			}
 		}
-		return err == nil, err
+		return true, nil
 	}
 	server, ok := errors.AsType[*pgconn.PgError](failed)
 	for _, t := range partitioned(tables) {
@@ -88,13 +88,12 @@ func partitioned(all []*table) []*table {
 // the operator.
 func (s *Store) makeAhead(ctx context.Context) error {
 	for _, t := range partitioned(keptTables()) {
-		now := s.now()
-		both := []partition{partitionOf(t.of, now), partitionOf(t.of, now.Add(t.of.Span))}
-		if s.partitions.has(both[0]) && s.partitions.has(both[1]) {
-			continue
-		}
-		if err := s.makePartitions(ctx, t, both...); err != nil {
-			return s.target.refusal(err)
+		for _, at := range []time.Time{s.Now(), s.Now().Add(t.of.Span)} {
+			if p := partitionOf(t.of, at); !s.partitions.has(p) {
+				if err := s.makePartition(ctx, p); err != nil {
+					return s.target.refusal(err)
+				}
+			}
 		}
 	}
 	return nil
@@ -105,26 +104,22 @@ func (t *table) selectPartitions() query {
 	return newQuery(fmt.Sprintf("SELECT substr(c.relname, length('%[1]s_') + 1)::bigint FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = '%[1]s'::regclass ORDER BY 1", t.name))
 }
 
-// makePartitions makes those of a table that are not there. It waits for no reader and no
-// writer.
-func (s *Store) makePartitions(ctx context.Context, of *table, needed ...partition) error {
+// makePartition makes a partition if it is not there. It waits for no reader and no writer.
+func (s *Store) makePartition(ctx context.Context, p partition) error {
 	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		lock := query{sql: "LOCK TABLE ONLY " + of.name + " IN SHARE UPDATE EXCLUSIVE MODE"} // keeps others from making some
-		found, err := c.rows(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, lock, of.selectPartitions())
+		lock := query{sql: "LOCK TABLE ONLY " + p.of.name + " IN SHARE UPDATE EXCLUSIVE MODE"} // keeps others from making some
+		found, err := c.rows(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, lock, p.of.selectPartitions())
 		if err != nil {
 			return err
 		}
-		known := of.partitions(found)
-		var sql string
-		for _, p := range needed {
-			if p.of == of && !slices.Contains(known, p) {
-				known, sql = append(known, p), sql+p.sqlMake()
-			}
+		known, sql := p.of.partitions(found), "COMMIT"
+		if !slices.Contains(known, p) {
+			known, sql = append(known, p), p.sqlMake()+sql
 		}
-		if _, err := c.Exec(ctx, sql+"COMMIT").ReadAll(); err != nil {
+		if _, err := c.Exec(ctx, sql).ReadAll(); err != nil {
 			return err
 		}
-		s.partitions.set(of, known)
+		s.partitions.set(p.of, known)
 		return nil
 	})
 }

@@ -101,7 +101,7 @@ func (p *pool) login(ctx context.Context) (*conn, error) {
 	if err := p.pause(); err != nil {
 		return nil, err
 	}
-	c, err := p.target.dial(ctx)
+	c, err := p.target.connect(ctx, nil)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.failed = err

@@ -19,7 +19,7 @@ var bg = context.Background()
 // ask runs one small query by a pool.
 func ask(p *pool) error {
 	return p.with(bg, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, query{sql: "SELECT 1"})
+		err := c.run(ctx, query{sql: "SELECT 1"})
 		return err
 	})
 }
@@ -70,7 +70,7 @@ func TestReleaseRollsBack(t *testing.T) {
 		var used *conn
 		p.with(bg, func(ctx context.Context, c *conn) error {
 			used = c
-			_, err := c.run(ctx, query{sql: "BEGIN"}, query{sql: "INSERT INTO mine VALUES (1)"}, query{sql: failing})
+			err := c.run(ctx, query{sql: "BEGIN"}, query{sql: "INSERT INTO mine VALUES (1)"}, query{sql: failing})
 			return err
 		})
 		p.with(bg, func(_ context.Context, c *conn) error {
@@ -150,7 +150,7 @@ func TestFailover(t *testing.T) {
 	p := pooled(t, strings.Replace(primary.TCP(name), "@127.0.0.1:", fmt.Sprintf("@127.0.0.1:%d,127.0.0.1:", standby.Port), 1))
 	insert := func() error {
 		return p.with(bg, func(ctx context.Context, c *conn) error {
-			_, err := c.run(ctx, query{sql: "INSERT INTO mine VALUES (1)"})
+			err := c.run(ctx, query{sql: "INSERT INTO mine VALUES (1)"})
 			return err
 		})
 	}
@@ -178,7 +178,7 @@ func TestDemoted(t *testing.T) {
 				used = c
 				exec(c, "SET default_transaction_read_only = on")
 			}
-			_, err := c.run(ctx, query{sql: "INSERT INTO mine VALUES (1)"})
+			err := c.run(ctx, query{sql: "INSERT INTO mine VALUES (1)"})
 			return err
 		})
 		if demoted(err) != refused || !used.IsClosed() {
@@ -194,7 +194,7 @@ func TestCallerGoesAway(t *testing.T) {
 	err := p.with(ctx, func(ctx context.Context, c *conn) error {
 		used = c
 		cancel()
-		_, err := c.run(ctx, query{sql: "SELECT 1"})
+		err := c.run(ctx, query{sql: "SELECT 1"})
 		return err
 	})
 	if err != nil || used.IsClosed() {
@@ -272,7 +272,7 @@ func TestLimits(t *testing.T) {
 			var got []string
 			show.row = func(v [][]byte) error { got = append(got, fmt.Sprintf("%s", v)); return nil }
 			err := p.with(bg, func(ctx context.Context, c *conn) error {
-				_, err := c.run(ctx, query{sql: "BEGIN"}, query{sql: sqlLimits}, show, query{sql: "COMMIT"},
+				err := c.run(ctx, query{sql: "BEGIN"}, query{sql: sqlLimits}, show, query{sql: "COMMIT"},
 					query{sql: "BEGIN"}, query{sql: sqlGroupLimits}, show, query{sql: "COMMIT"}, query{sql: "BEGIN"}, query{sql: sqlLongLimits}, show, query{sql: "COMMIT"}, show)
 				return err
 			})

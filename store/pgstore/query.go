@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
+// binaryFormat is that of all values and results.
 var binaryFormat = []int16{1}
 
 // newQuery makes a query of Go values: text, bytes, numbers, times as milliseconds,
 // and lists of ids, keys and numbers.
 func newQuery(sql string, args ...any) query {
-	q := query{sql: sql, formats: binaryFormat, results: binaryFormat}
+	q := query{sql: sql}
 	for _, arg := range args {
 		switch v := arg.(type) {
 		case string:
@@ -74,15 +75,14 @@ func copyRow(values [][]byte) row {
 func (c *conn) rows(ctx context.Context, statements ...query) (rows []row, err error) {
 	last := len(statements) - 1
 	statements[last] = statements[last].collect(&rows)
-	_, err = c.run(ctx, statements...)
+	err = c.run(ctx, statements...)
 	return rows, err
 }
 
 // run and rows run statements in one round trip on one of the connections.
 func (p *pool) run(ctx context.Context, statements ...query) error {
 	return p.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, statements...)
-		return err
+		return c.run(ctx, statements...)
 	})
 }
 

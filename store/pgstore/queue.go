@@ -42,15 +42,6 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 	})
 }
 
-// Backlog costs a seek per endpoint, and a step per delivery counted.
-func (s *Store) Backlog(ctx context.Context) (b store.Backlog, err error) {
-	err = s.view(ctx, func(t *tx) (err error) {
-		b, err = t.Backlog(ctx)
-		return err
-	})
-	return b, err
-}
-
 // announce tells of what is due in some shards of this node, as if it were new. What it
 // can't read now is read when the node looks the next time.
 func (s *Store) announce(ctx context.Context, shards []string) {
@@ -61,11 +52,7 @@ func (s *Store) announce(ctx context.Context, shards []string) {
 	}
 	// The last byte of a number is enough, since the number of shards divides 256.
 	inShards := fmt.Sprintf("AND get_byte(e.endpoint_numbers, 7) %% %d = ANY($1::bigint[])", store.Shards)
-	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, queryDue(&due, inShards, numbers))
-		return err
-	})
-	if err != nil {
+	if err := s.node.conns.run(ctx, queryDue(&due, inShards, numbers)); err != nil {
 		s.node.known.miss()
 		return
 	}

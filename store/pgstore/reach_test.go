@@ -42,7 +42,7 @@ func everything(t *testing.T, s *Store, org string) {
 			_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: org, Action: "test"})
 			return err
 		}),
-		s.makePartitions(bg, answers, partition{answers, uint64(len(org))}),
+		s.makePartition(bg, partition{answers, uint64(len(org))}),
 	}
 	if err := errors.Join(errs...); err != nil {
 		t.Errorf("%s: %v", org, err)
@@ -154,7 +154,7 @@ func TestSweepInSchema(t *testing.T) {
 	for _, in := range []string{database, own} {
 		s, err := openFor(t, in, false)
 		kit.Must(t, err)
-		kit.Must(t, s.makePartitions(bg, answers, partition{answers, 5}))
+		kit.Must(t, s.makePartition(bg, partition{answers, 5}))
 		postgres.Exec(t, in, fmt.Sprintf("INSERT INTO idempotency VALUES ('key', %d, '')", 5*answers.of.Span.Milliseconds()))
 		if in != own {
 			continue
@@ -177,7 +177,7 @@ func TestSweepInSchema(t *testing.T) {
 func TestUpgradeBesideReader(t *testing.T) {
 	t.Parallel()
 	database := WithTables(t)
-	s, err := start(t, database, "a", "v1.0.0", programs(t))
+	s, err := start(t, database, "a", "v1.0.0", programs())
 	kit.Must(t, err)
 	reads := reader(t, database)
 	if _, err := reads.Exec(bg, "BEGIN; SELECT FROM orgs").ReadAll(); err != nil {
@@ -185,7 +185,7 @@ func TestUpgradeBesideReader(t *testing.T) {
 	}
 	upgraded := make(chan error)
 	go func() {
-		_, err := start(t, database, "b", "v2.0.0", programs(t, expand))
+		_, err := start(t, database, "b", "v2.0.0", programs(expand))
 		upgraded <- err
 	}()
 	for len(postgres.Exec(t, database, "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")) == 0 {

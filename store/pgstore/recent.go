@@ -50,11 +50,11 @@ func (r *recent) record(id string) (record []byte, known bool) {
 // bodies returns the bodies of events.
 func (t *tx) bodies(ids []string) (bodies map[string][]byte, err error) {
 	bodies = make(map[string][]byte, len(ids))
-	var unknown []string
+	var unknown [][]byte
 	for _, id := range ids {
 		record, known := t.s.recent.record(id)
 		if !known {
-			unknown = append(unknown, id)
+			unknown = append(unknown, []byte(id))
 		} else if bodies[id], err = store.EventBody(record); err != nil {
 			return nil, err
 		}
@@ -62,11 +62,7 @@ func (t *tx) bodies(ids []string) (bodies map[string][]byte, err error) {
 	if len(unknown) == 0 {
 		return bodies, nil
 	}
-	keys := make([][]byte, len(unknown))
-	for i, id := range unknown {
-		keys[i] = []byte(id)
-	}
-	q := newQuery("SELECT key, value FROM events WHERE key = ANY($1)", keys)
+	q := newQuery("SELECT key, value FROM events WHERE key = ANY($1)", unknown)
 	q.row = func(values [][]byte) error {
 		body, err := store.EventBody(values[1])
 		bodies[string(values[0])] = body

@@ -81,21 +81,36 @@ func explain(err error) *Error {
 	if server, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return explainServer(server)
 	}
-	if e := explainTLS(err); e != nil {
-		return e
-	}
-	var dns *net.DNSError
-	switch {
-	case strings.Contains(err.Error(), "server requested md5 authentication"):
-		return &Error{Text: "asks for the password's MD5", Advice: "set password_encryption = 'scram-sha-256', set the role's password again, and let pg_hba.conf ask for scram-sha-256", Err: err}
+	var (
+		authority x509.UnknownAuthorityError
+		invalid   x509.CertificateInvalidError
+		name      x509.HostnameError
+		dns       *net.DNSError
+	)
+	e := &Error{Err: err}
+	switch words := err.Error(); { // pgconn says some things in words only
+	case strings.Contains(words, "server refused TLS connection"):
+		e.Text, e.Advice = "speaks no TLS", "set ssl=on there; only in a network of your own add sslmode=disable to --data"
+	case errors.As(err, &name):
+		e.Text, e.Advice = "has a certificate for another name than "+name.Host, "use a name of the certificate in --data"
+	case errors.As(err, &authority):
+		e.Text, e.Advice = "has a certificate of a CA that is not trusted here", "add sslrootcert=FILE to --data, with the CA's certificate"
+	case errors.As(err, &invalid):
+		e.Text, e.Advice = "has a certificate that is not valid: "+invalid.Error(), "renew it"
+	case errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(tls.RecordHeaderError)), errors.As(err, new(tls.AlertError)):
+		e.Text, e.Advice = "fails to agree on TLS", "see PostgreSQL's log"
+	case strings.Contains(words, "server requested md5 authentication"):
+		e.Text, e.Advice = "asks for the password's MD5", "set password_encryption = 'scram-sha-256', set the role's password again, and let pg_hba.conf ask for scram-sha-256"
 	case errors.As(err, &dns):
-		return &Error{Text: fmt.Sprintf("is not found: there is no host %s", dns.Name), Advice: "correct the host in --data, or the name server", Err: err}
+		e.Text, e.Advice = "is not found: there is no host "+dns.Name, "correct the host in --data, or the name server"
 	case errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err):
-		return &Error{Text: "does not answer in time", Advice: "check host and port in --data, and the firewalls in between", Err: err}
+		e.Text, e.Advice = "does not answer in time", "check host and port in --data, and the firewalls in between"
 	case errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist):
-		return &Error{Text: "is down: nothing listens there", Advice: "start PostgreSQL, or correct host and port in --data", Err: err}
+		e.Text, e.Advice = "is down: nothing listens there", "start PostgreSQL, or correct host and port in --data"
+	default:
+		e.Text, e.Advice = "can't be reached", "check host and port in --data, and PostgreSQL's log"
 	}
-	return &Error{Text: "can't be reached", Advice: "check host and port in --data, and PostgreSQL's log", Err: err}
+	return e
 }
 
 // explainServer explains a refusal by the server, or by a pooler in front of it.
@@ -125,31 +140,6 @@ func explainServer(err *pgconn.PgError) *Error {
 		e.Text, e.Advice = "takes no connections yet: "+err.Message, "try again"
 	default:
 		e.Text, e.Advice = fmt.Sprintf("refuses: %s (SQLSTATE %s)", err.Message, err.Code), "see PostgreSQL's log"
-	}
-	return e
-}
-
-// explainTLS explains why TLS failed; nil: it didn't.
-func explainTLS(err error) *Error {
-	var (
-		authority x509.UnknownAuthorityError
-		invalid   x509.CertificateInvalidError
-		name      x509.HostnameError
-	)
-	e := &Error{Err: err}
-	switch {
-	case strings.Contains(err.Error(), "server refused TLS connection"): // pgconn says so in words only
-		e.Text, e.Advice = "speaks no TLS", "set ssl=on there; only in a network of your own add sslmode=disable to --data"
-	case errors.As(err, &name):
-		e.Text, e.Advice = "has a certificate for another name than "+name.Host, "use a name of the certificate in --data"
-	case errors.As(err, &authority):
-		e.Text, e.Advice = "has a certificate of a CA that is not trusted here", "add sslrootcert=FILE to --data, with the CA's certificate"
-	case errors.As(err, &invalid):
-		e.Text, e.Advice = "has a certificate that is not valid: "+invalid.Error(), "renew it"
-	case errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(tls.RecordHeaderError)), errors.As(err, new(tls.AlertError)):
-		e.Text, e.Advice = "fails to agree on TLS", "see PostgreSQL's log"
-	default:
-		return nil
 	}
 	return e
 }

@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -14,9 +15,6 @@ import (
 // The table of a kind with a Span has the time of a row beside its key, and partitions by
 // it. A key may have a row in several of them, of which the last counts. That of a kind
 // whose rows are written again and again has a time, too.
-
-// entryKind is the type of an entry's key and of its value, of which there may be none.
-var entryKind = kind{name: "bytea", oid: 17, array: 1001, null: true}
 
 // kindTables are the tables of kinds, by their places.
 var kindTables = defineKinds(nil, rows.Kinds()...)
@@ -33,8 +31,8 @@ func defineKinds(all []*table, kinds ...*rows.Kind) []*table {
 		for _, x := range k.Indexes {
 			name := snake(x.Own())
 			entries = append(entries, len(cols))
-			if cols = append(cols, column{name, entryKind}); x.Valued {
-				cols = append(cols, column{name + "_value", entryKind})
+			if cols = append(cols, blob(name)); x.Valued {
+				cols = append(cols, blob(name+"_value"))
 			}
 		}
 		t := define(snake(k.Name), append(cols, blob("value"))...)
@@ -160,7 +158,7 @@ func (t *tx) Write(k *rows.Kind, r *rows.Row) error {
 		return t.remove(to, r.Key)
 	}
 	if k.Span > 0 {
-		if p := partitionOf(k, r.At); !t.s.partitions.has(p) {
+		if p := partitionOf(k, r.At); !t.s.partitions.has(p) && !slices.Contains(t.lacking, p) {
 			t.lacking = append(t.lacking, p)
 		}
 	}

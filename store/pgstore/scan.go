@@ -54,9 +54,8 @@ func (t *tx) Ranges(k *rows.Kind, ranges []rows.Range, limit int, fn func(i int,
 		return nil
 	}
 	in, r := tableOf(k), ranges[0]
-	q := newQuery("")
-	q.values = bounds(ranges)
-	q.sql = "SELECT r.i, e.* FROM " + sqlRanges(1) + ", LATERAL (" + in.inRangeOf(ranges, in.item(r)) + q.limit(r.Limit) + ") e" + q.limit(limit)
+	q := query{values: bounds(ranges)}
+	q.sql = "SELECT r.i, e.* FROM " + sqlRanges(1) + ", LATERAL (" + in.inRangeOf(ranges, in.item(r)) + in.order(r) + q.limit(r.Limit) + ") e" + q.limit(limit)
 	more, last := true, 0
 	q.row = func(values [][]byte) error {
 		i := int(readBigint(values[0])) - 1
@@ -78,9 +77,8 @@ func (t *tx) Count(k *rows.Kind, ranges []rows.Range) ([]int, error) {
 		return counts, nil
 	}
 	in, r := tableOf(k), ranges[0]
-	q := newQuery("")
-	q.values = bounds(ranges)
-	q.sql = "SELECT r.i, (SELECT count(*) FROM (" + in.inRangeOf(ranges, in.ordered(r.Index)) + q.limit(r.Limit) + ") counted) FROM " + sqlRanges(1)
+	q := query{values: bounds(ranges)}
+	q.sql = "SELECT r.i, (SELECT count(*) FROM (" + in.inRangeOf(ranges, in.ordered(r.Index)) + in.order(r) + q.limit(r.Limit) + ") counted) FROM " + sqlRanges(1)
 	q.row = func(values [][]byte) error {
 		counts[readBigint(values[0])-1] = int(readBigint(values[1]))
 		return nil
@@ -197,11 +195,7 @@ func (t *tx) Merge(k *rows.Kind, ranges []rows.Range, skip, limit int, fn func(i
 	}
 	in, direction := tableOf(k), direction(ranges[0])
 	q := newQuery("", skip+1)
-	most := ""
-	if limit > 0 {
-		q.values = append(q.values, bigint(int64(limit)))
-		most = " LIMIT $2"
-	}
+	most := q.limit(limit)
 	var parts []string
 	var of []int // the ranges in the order of the parts
 	for _, like := range alike(ranges) {
@@ -215,7 +209,7 @@ func (t *tx) Merge(k *rows.Kind, ranges []rows.Range, skip, limit int, fn func(i
 			valued = in.ordered(r.Index) + "_value"
 		}
 		columns := "key, " + in.ordered(r.Index) + " AS entry, " + valued + " AS entry_value"
-		parts = append(parts, fmt.Sprintf("SELECT r.i + %d AS i, e.* FROM ", len(of))+sqlRanges(len(q.values)+1)+", LATERAL ("+in.inRangeOf(some, columns)+most+") e")
+		parts = append(parts, fmt.Sprintf("SELECT r.i + %d AS i, e.* FROM ", len(of))+sqlRanges(len(q.values)+1)+", LATERAL ("+in.inRangeOf(some, columns)+in.order(r)+most+") e")
 		q.values = append(q.values, bounds(some)...)
 		of = append(of, like...)
 	}
@@ -262,7 +256,7 @@ func sqlRanges(from int) string {
 	return fmt.Sprintf("unnest($%d::bytea[], $%d::bytea[]) WITH ORDINALITY r (start, upto, i)", from, from+1)
 }
 
-// inRangeOf selects columns of what is in a range r of some, in its order.
+// inRangeOf selects columns of what is in a range r of some.
 func (t *table) inRangeOf(ranges []rows.Range, columns string) string {
 	r := ranges[0]
 	column := t.ordered(r.Index)
@@ -270,13 +264,13 @@ func (t *table) inRangeOf(ranges []rows.Range, columns string) string {
 	if slices.ContainsFunc(ranges, func(r rows.Range) bool { return r.To == nil }) {
 		below = "(" + column + " < r.upto OR r.upto IS NULL)"
 	}
-	return t.selectKeys(columns) + " WHERE " + column + " >= coalesce(r.start, '') AND " + below + t.bare(r) + t.order(r)
+	return t.selectKeys(columns) + " WHERE " + column + " >= coalesce(r.start, '') AND " + below + t.bare(r)
 }
 
 // bounds are those of ranges, as parameters.
 func bounds(ranges []rows.Range) row {
 	of := func(bound func(rows.Range) []byte) []byte {
-		return array(entryKind, len(ranges), func(i int) []byte { return bound(ranges[i]) })
+		return array(bytesKind, len(ranges), func(i int) []byte { return bound(ranges[i]) })
 	}
 	return row{of(func(r rows.Range) []byte { return r.From }), of(func(r rows.Range) []byte { return r.To })}
 }

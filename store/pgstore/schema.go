@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -22,10 +23,20 @@ import (
 // also those that run meanwhile. A later one, when those are gone, drops what is old: it
 // is refused while one of them runs.
 //
-//go:embed migrations/*.sql
+//go:embed migrations/[0-9]*.sql
 var migrations embed.FS
 
-const metaFile = "migrations/meta.sql"
+//go:embed migrations/meta.sql
+var metaSQL string
+
+// ownMigrations are the steps of this program, which a test has read before.
+var ownMigrations = sync.OnceValue(func() []migration {
+	steps, err := readMigrations(migrations)
+	if err != nil {
+		panic(err)
+	}
+	return steps
+})
 
 // migration is one step.
 type migration struct {
@@ -73,8 +84,7 @@ type access int
 
 const (
 	reading   access = iota // nothing is written, and no table made
-	writing                 // the tables are made in an empty database
-	upgrading               // and brought to this program's schema
+	upgrading               // the tables are made in an empty database, or brought to this program's schema
 	exporting               // the same, and then no record is written
 	forTests                // the same as upgrading, of a database that is for tests
 )
@@ -96,15 +106,7 @@ type schema struct {
 // prepare makes or upgrades the tables, as far as access allows, and checks that this
 // program may use them. If it refuses, it has changed nothing. Its errors are for the
 // operator.
-func (p *pool) prepare(ctx context.Context, files fs.FS, a access) error {
-	steps, err := readMigrations(files)
-	if err != nil {
-		return err
-	}
-	meta, err := fs.ReadFile(files, metaFile)
-	if err != nil {
-		return err
-	}
+func (p *pool) prepare(ctx context.Context, steps []migration, a access) error {
 	c, err := p.acquire(ctx)
 	if err != nil {
 		return err
@@ -113,7 +115,7 @@ func (p *pool) prepare(ctx context.Context, files fs.FS, a access) error {
 	for began := time.Now(); ; c.rollback() {
 		s, err := readUsable(ctx, c, steps, a)
 		if _, last := ends(steps); err == nil && s.number < last {
-			err = migrate(ctx, c, s, string(meta), steps, a)
+			err = migrate(ctx, c, s, steps, a)
 		}
 		if err == nil {
 			return nil
@@ -137,10 +139,6 @@ const (
 	migrateAgain = 500 * time.Millisecond
 )
 
-// madeMeanwhile are the codes of CREATE TABLE when another transaction makes that table, by
-// what is there of it: its row in a catalogue, the table, or its type.
-var madeMeanwhile = []string{"23505", "42P07", "42710"}
-
 // errMade is why a program did not make the tables: another one did at the same time.
 var errMade = errors.New("another program made the tables")
 
@@ -150,13 +148,15 @@ func migratesAgain(err error) bool { return err == errMade || hasCode(err, "55P0
 // migrate runs the steps that a database lacks, in one transaction. Of several
 // programs that start together one does it, and the others find it done: they wait for the
 // lock on meta, or for it to be made, which fails then.
-func migrate(ctx context.Context, c *conn, s schema, meta string, steps []migration, a access) error {
-	first := meta
+func migrate(ctx context.Context, c *conn, s schema, steps []migration, a access) error {
+	first := metaSQL
 	if s.ours {
 		first = "LOCK TABLE meta IN EXCLUSIVE MODE"
 	}
 	_, err := c.Exec(ctx, fmt.Sprintf("BEGIN; %s; %s", sqlLongLimits, first)).ReadAll()
-	if !s.ours && hasCode(err, madeMeanwhile...) {
+	// Of a table that another transaction makes there may be its row in a catalogue, the
+	// table, or its type.
+	if !s.ours && hasCode(err, "23505", "42P07", "42710") {
 		return errMade
 	}
 	if err == nil && s.ours {
@@ -194,7 +194,7 @@ func migrate(ctx context.Context, c *conn, s schema, meta string, steps []migrat
 // Then nobody writes until the steps are done, so that no step meets a lock halfway.
 func retire(ctx context.Context, c *conn, last migration) error {
 	var there []row
-	if _, err := c.run(ctx,
+	if err := c.run(ctx,
 		newQuery(sqlThere+" AND schema < $1 ORDER BY state, name", last.mayWrite).collect(&there)); err != nil {
 		return err
 	}
@@ -205,8 +205,7 @@ func retire(ctx context.Context, c *conn, last migration) error {
 			Passes: true,
 		}
 	}
-	_, err := c.run(ctx, append(forgetNodes("schema < $1", last.mayWrite), query{sql: sqlStopUpdates})...)
-	return err
+	return c.run(ctx, append(forgetNodes("schema < $1", last.mayWrite), query{sql: sqlStopUpdates})...)
 }
 
 // tablesQuery lists the tables of the schema that new ones go to, without those that
@@ -221,29 +220,29 @@ ORDER BY c.relname`
 
 // readSchema reads what is in the database; it writes nothing and waits for no lock.
 func readSchema(ctx context.Context, c *conn) (s schema, err error) {
-	_, err = c.run(ctx, query{sql: tablesQuery, row: func(v [][]byte) error {
-		s.name, s.mayCreate = string(v[0]), string(v[1]) == "t"
+	err = c.run(ctx, query{sql: tablesQuery, row: func(v [][]byte) error {
+		s.name, s.mayCreate = string(v[0]), readBool(v[1])
 		if v[2] == nil {
 			return nil
 		}
 		name := string(v[2])
 		s.tables = append(s.tables, name)
-		if string(v[3]) != "t" {
+		if !readBool(v[3]) {
 			s.unread = append(s.unread, name)
-		} else if string(v[4]) != "t" {
+		} else if !readBool(v[4]) {
 			s.unwritten = append(s.unwritten, name)
 		}
-		s.ours = s.ours || string(v[5]) == "t"
+		s.ours = s.ours || readBool(v[5])
 		return nil
 	}})
 	if err != nil || !s.ours || slices.Contains(s.unread, "meta") {
 		return s, err
 	}
 	s.ours = false
-	_, err = c.run(ctx, query{sql: "SELECT schema, may_read, may_write, to_jsonb(meta)->>'for_tests', to_jsonb(meta)->>'carried_to' FROM meta WHERE program = 'teamdata'", row: func(v [][]byte) error {
+	err = c.run(ctx, query{sql: "SELECT schema::bigint, may_read::bigint, may_write::bigint, to_jsonb(meta)->>'for_tests', to_jsonb(meta)->>'carried_to' FROM meta WHERE program = 'teamdata'", row: func(v [][]byte) error {
 		s.ours, s.forTests, s.carriedTo = true, string(v[3]) == "true", string(v[4]) // null before the step that adds them
-		_, err := fmt.Sscan(fmt.Sprintf("%s %s %s", v[0], v[1], v[2]), &s.number, &s.mayRead, &s.mayWrite)
-		return err
+		s.number, s.mayRead, s.mayWrite = int(readBigint(v[0])), int(readBigint(v[1])), int(readBigint(v[2]))
+		return nil
 	}})
 	return s, err
 }
@@ -261,6 +260,7 @@ func readUsable(ctx context.Context, c *conn, steps []migration, a access) (sche
 // refusal is why a program that knows the migrations from first to last may not use the
 // tables.
 func (s schema) refusal(first, last int, a access) error {
+	writes := a != reading && a != exporting
 	switch {
 	case s.name == "":
 		return &Error{Text: "has no schema that the role may use", Advice: "create the one that its search_path names, or grant USAGE on it"}
@@ -268,9 +268,13 @@ func (s schema) refusal(first, last int, a access) error {
 		return &Error{Text: fmt.Sprintf("holds tables of another program in its schema %s: %s", s.name, some(s.tables)), Advice: "give an empty database in --data"}
 	case s.number > 0 && s.number < first:
 		return &Error{Text: "was made by an earlier teamdata", Advice: "migrate it to a file with that one: teamdata migrate"}
-	case s.ours && a != reading && a != exporting && s.forTests != (a == forTests):
-		return s.otherUse()
-	case s.carriedTo != "" && a != reading && a != exporting:
+	// Nothing but a server for tests writes to a database for tests, and that to no other: a
+	// reset deletes what is in it.
+	case writes && s.forTests && a != forTests:
+		return &Error{Text: "is for tests: a server with --test-clock made it, and its reset deletes what is in it", Advice: "give another one in --data"}
+	case s.ours && !s.forTests && a == forTests:
+		return &Error{Text: "is not for tests, and --test-clock needs one that is, because a reset deletes what is in it", Advice: "give an empty database in --data, which is for tests from then on"}
+	case s.carriedTo != "" && writes:
 		return &Error{Text: "was carried to " + s.carriedTo + " by teamdata migrate, where nothing arrives that is written here", Advice: "give that in --data; to use this one again in its place, run in it: UPDATE meta SET carried_to = ''"}
 	case !s.ours && a == reading:
 		return &Error{Text: "is empty: no teamdata has used it", Advice: "correct --data, or fill it with: teamdata serve or teamdata import"}
@@ -280,7 +284,7 @@ func (s schema) refusal(first, last int, a access) error {
 		return &Error{Text: "does not let the role create tables in the schema " + s.name, Advice: "let the role own the database, or grant it CREATE on the schema"}
 	case a != reading && len(s.unwritten) > 0:
 		return &Error{Text: "does not let the role write and alter " + some(s.unwritten), Advice: "use the role that owns the tables"}
-	case s.ours && s.number < last && a < upgrading:
+	case s.ours && s.number < last && a == reading:
 		return &Error{Text: fmt.Sprintf("has schema %d, and this teamdata needs %d", s.number, last), Advice: "make a backup with pg_dump, then start a server on it, which upgrades it: teamdata serve"}
 	case s.number > last && last < s.mayRead:
 		return &Error{Text: fmt.Sprintf("has schema %d, which a newer teamdata wrote: this one reads up to %d", s.number, last), Advice: "run the newer one"}
@@ -288,15 +292,6 @@ func (s schema) refusal(first, last int, a access) error {
 		return &Error{Text: fmt.Sprintf("has schema %d, which a newer teamdata wrote: this one, of %d, may read it and not write", s.number, last), Advice: "run the newer one"}
 	}
 	return nil
-}
-
-// otherUse is why nothing but a server for tests writes to a database for tests, and that
-// to no other: a reset deletes what is in it.
-func (s schema) otherUse() error {
-	if s.forTests {
-		return &Error{Text: "is for tests: a server with --test-clock made it, and its reset deletes what is in it", Advice: "give another one in --data"}
-	}
-	return &Error{Text: "is not for tests, and --test-clock needs one that is, because a reset deletes what is in it", Advice: "give an empty database in --data, which is for tests from then on"}
 }
 
 // some are the first few of many names.

@@ -3,10 +3,9 @@ package pgstore
 import (
 	"context"
 	"fmt"
-	"io/fs"
+	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -18,32 +17,20 @@ import (
 // programs are the migrations of this program, and of later ones with more steps. Each
 // of those is a line with its SQL, and what may write afterwards: "any", or "next", which
 // are those that know the step before.
-func programs(t testing.TB, more ...string) fstest.MapFS {
-	t.Helper()
-	files := fstest.MapFS{}
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	kit.Must(t, err)
-	for _, name := range names {
-		text, err := fs.ReadFile(migrations, name)
-		kit.Must(t, err)
-		files[name] = &fstest.MapFile{Data: text}
-	}
+func programs(more ...string) []migration {
+	steps := slices.Clone(ownMigrations())
 	for i, step := range more {
 		mayWrite, sql, _ := strings.Cut(step, " ")
-		number := own(t) + 1 + i
+		number := own() + 1 + i
 		from := map[string]int{"any": 1, "next": number - 1}[mayWrite]
-		text := fmt.Sprintf("-- may read: %d, may write: %[1]d\n%s;\n", from, sql)
-		files[fmt.Sprintf("migrations/%04d.sql", number)] = &fstest.MapFile{Data: []byte(text)}
+		steps = append(steps, migration{number, from, from, sql})
 	}
-	return files
+	return steps
 }
 
 // own is the number of the last migration of this program.
-func own(t testing.TB) int {
-	t.Helper()
-	steps, err := readMigrations(migrations)
-	kit.Must(t, err)
-	_, last := ends(steps)
+func own() int {
+	_, last := ends(ownMigrations())
 	return last
 }
 
@@ -54,11 +41,11 @@ const (
 )
 
 // start opens a database as a program of a version does.
-func start(t testing.TB, database, node, version string, files fs.FS) (*Store, error) {
+func start(t testing.TB, database, node, version string, steps []migration) (*Store, error) {
 	t.Helper()
 	target, err := ParseTarget(database)
 	kit.Must(t, err)
-	s, err := Open(bg, target, Options{Node: node, Version: version, migrations: files})
+	s, err := Open(bg, target, Options{Node: node, Version: version, migrations: steps})
 	if err == nil {
 		t.Cleanup(func() { s.Close() })
 	}
@@ -87,7 +74,7 @@ func TestUpgradeBesideNodes(t *testing.T) {
 		kit.Must(t, err)
 		return s
 	}
-	one, two, three := programs(t), programs(t, expand), programs(t, expand, contract)
+	one, two, three := programs(), programs(expand), programs(expand, contract)
 	a := must(start(t, database, "a", "v1.0.0", one))
 	b := must(start(t, database, "b", "v2.0.0", two))
 	c := must(start(t, database, "c", "v1.0.0", one)) // back to the older one, after an upgrade
@@ -105,12 +92,12 @@ func TestUpgradeBesideNodes(t *testing.T) {
 
 	before := contents(t, database)
 	_, err = start(t, database, "d", "v3.0.0", three)
-	checkRefusal(t, err, fmt.Sprintf("what can't write schema %d", own(t)+2), "the node a (teamdata v1.0.0), the node c (teamdata v1.0.0)", "upgrade those first")
+	checkRefusal(t, err, fmt.Sprintf("what can't write schema %d", own()+2), "the node a (teamdata v1.0.0), the node c (teamdata v1.0.0)", "upgrade those first")
 	a.Close()
 	c.Close()
 	command := must(start(t, database, "", "v1.0.0", one))
 	_, err = start(t, database, "d", "v3.0.0", three)
-	checkRefusal(t, err, fmt.Sprintf("schema %d", own(t)+2), "a command (teamdata v1.0.0)", "or stop them")
+	checkRefusal(t, err, fmt.Sprintf("schema %d", own()+2), "a command (teamdata v1.0.0)", "or stop them")
 	command.Close()
 	if now := contents(t, database); now != before {
 		t.Errorf("a refusal changed it to %s", now)
@@ -118,7 +105,7 @@ func TestUpgradeBesideNodes(t *testing.T) {
 	writes(t, must(start(t, database, "d", "v3.0.0", three)), "org_d")
 	writes(t, b, "org_e")
 	_, err = start(t, database, "a", "v1.0.0", one)
-	checkRefusal(t, err, fmt.Sprintf("has schema %d, which a newer teamdata wrote", own(t)+2), "run the newer one")
+	checkRefusal(t, err, fmt.Sprintf("has schema %d, which a newer teamdata wrote", own()+2), "run the newer one")
 }
 
 // A node that hangs while an upgrade leaves its version behind ends when it comes back:
@@ -127,13 +114,13 @@ func TestUpgradeLeavesLostNodesBehind(t *testing.T) {
 	server := postgres.Shared(t)
 	proxy := postgres.NewProxy(t, server)
 	database := server.Database(t)
-	lost, err := start(t, proxy.URL(postgres.Name(t, database)), "lost", "v1.0.0", programs(t))
+	lost, err := start(t, proxy.URL(postgres.Name(t, database)), "lost", "v1.0.0", programs())
 	kit.Must(t, err)
 	proxy.Hold(postgres.ToServer)
 	var s *Store
 	for range 3 { // one of its heartbeats may have been on the way
 		postgres.Exec(t, database, "UPDATE nodes SET seen_at = 0 WHERE name = 'lost'")
-		if s, err = start(t, database, "new", "v3.0.0", programs(t, expand, contract)); err == nil {
+		if s, err = start(t, database, "new", "v3.0.0", programs(expand, contract)); err == nil {
 			break
 		}
 	}
@@ -150,14 +137,14 @@ func TestUpgradeLeavesLostNodesBehind(t *testing.T) {
 // found them as it knows them.
 func TestUpgradeMeetsAStart(t *testing.T) {
 	database := postgres.New(t)
-	one := programs(t)
+	one := programs()
 	s, err := start(t, database, "a", "v1.0.0", one)
 	kit.Must(t, err)
 	s.Close()
 	upgrade, err := pgconn.Connect(bg, database)
 	kit.Must(t, err)
 	defer upgrade.Close(bg)
-	if _, err := upgrade.Exec(bg, fmt.Sprintf("BEGIN; SELECT FROM meta FOR UPDATE; UPDATE meta SET schema = %d, may_read = %d, may_write = %[2]d", own(t)+2, own(t)+1)).ReadAll(); err != nil {
+	if _, err := upgrade.Exec(bg, fmt.Sprintf("BEGIN; SELECT FROM meta FOR UPDATE; UPDATE meta SET schema = %d, may_read = %d, may_write = %[2]d", own()+2, own()+1)).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
 	refused := make(chan error, 1)
@@ -171,7 +158,7 @@ func TestUpgradeMeetsAStart(t *testing.T) {
 	if _, err := upgrade.Exec(bg, "COMMIT").ReadAll(); err != nil {
 		t.Fatal(err)
 	}
-	checkRefusal(t, <-refused, fmt.Sprintf("has schema %d, which a newer teamdata wrote", own(t)+2))
+	checkRefusal(t, <-refused, fmt.Sprintf("has schema %d, which a newer teamdata wrote", own()+2))
 	if n := postgres.Exec(t, database, "SELECT count(*) FROM nodes")[0][0]; n != "0" {
 		t.Errorf("%s nodes are registered", n)
 	}

@@ -2,7 +2,6 @@ package pgstore
 
 import (
 	"fmt"
-	"io/fs"
 	"strings"
 	"sync"
 	"testing"
@@ -14,19 +13,15 @@ import (
 
 // steps are the migrations 1 to n of a program, of which the last lets programs from
 // mayRead on read and from mayWrite on write. Each makes a table.
-func steps(t testing.TB, n, mayRead, mayWrite int) fstest.MapFS {
-	t.Helper()
-	meta, err := fs.ReadFile(migrations, metaFile)
-	kit.Must(t, err)
-	files := fstest.MapFS{metaFile: {Data: meta}}
+func steps(n, mayRead, mayWrite int) (all []migration) {
 	for i := range n {
-		text := "-- may read: 1, may write: 1\n"
+		m := migration{i + 1, 1, 1, fmt.Sprintf("CREATE TABLE step%d (n int); INSERT INTO step%[1]d VALUES (1);", i+1)}
 		if i == n-1 {
-			text = fmt.Sprintf("-- may read: %d, may write: %d\n", mayRead, mayWrite)
+			m.mayRead, m.mayWrite = mayRead, mayWrite
 		}
-		files[fmt.Sprintf("migrations/%04d.sql", i+1)] = &fstest.MapFile{Data: fmt.Appendf(nil, "%sCREATE TABLE step%d (n int); INSERT INTO step%[2]d VALUES (1);", text, i+1)}
+		all = append(all, m)
 	}
-	return files
+	return all
 }
 
 func pooled(t testing.TB, databaseURL string) *pool {
@@ -52,24 +47,22 @@ func contents(t testing.TB, databaseURL string) string {
 func TestPrepare(t *testing.T) {
 	database := postgres.New(t)
 	p := pooled(t, database)
-	checkRefusal(t, p.prepare(t.Context(), steps(t, 2, 1, 1), reading), "is empty", "teamdata import")
-	kit.Must(t, p.prepare(t.Context(), steps(t, 2, 1, 1), writing))
+	checkRefusal(t, p.prepare(t.Context(), steps(2, 1, 1), reading), "is empty", "teamdata import")
+	kit.Must(t, p.prepare(t.Context(), steps(2, 1, 1), upgrading))
 	made := contents(t, database)
 	if !strings.Contains(made, "step2") || !strings.Contains(made, "[t teamdata 2 1 1 f ]") {
 		t.Errorf("it holds %s", made)
 	}
-	for _, a := range []access{reading, writing, upgrading} { // nothing is to be done
-		if err := p.prepare(t.Context(), steps(t, 2, 1, 1), a); err != nil {
+	for _, a := range []access{reading, upgrading} { // nothing is to be done
+		if err := p.prepare(t.Context(), steps(2, 1, 1), a); err != nil {
 			t.Error(err)
 		}
 	}
-	for _, a := range []access{reading, writing} {
-		checkRefusal(t, p.prepare(t.Context(), steps(t, 3, 2, 3), a), "has schema 2, and this teamdata needs 3", "pg_dump", "teamdata serve")
-	}
+	checkRefusal(t, p.prepare(t.Context(), steps(3, 2, 3), reading), "has schema 2, and this teamdata needs 3", "pg_dump", "teamdata serve")
 	if now := contents(t, database); now != made {
 		t.Errorf("a refusal changed it to %s", now)
 	}
-	kit.Must(t, p.prepare(t.Context(), steps(t, 3, 2, 3), upgrading))
+	kit.Must(t, p.prepare(t.Context(), steps(3, 2, 3), upgrading))
 	if now := contents(t, database); !strings.Contains(now, "step3") || !strings.Contains(now, "[t teamdata 3 2 3 f ]") {
 		t.Errorf("it holds %s", now)
 	}
@@ -78,14 +71,14 @@ func TestPrepare(t *testing.T) {
 // What may use a database that a newer program upgraded.
 func TestNewerSchema(t *testing.T) {
 	p := pooled(t, postgres.New(t))
-	kit.Must(t, p.prepare(t.Context(), steps(t, 5, 3, 4), writing))
-	for number, want := range map[int]struct{ reading, writing string }{
+	kit.Must(t, p.prepare(t.Context(), steps(5, 3, 4), upgrading))
+	for number, want := range map[int]struct{ reading, upgrading string }{
 		2: {"reads up to 2", "reads up to 2"},
 		3: {"", "may read it and not write"},
 		4: {"", ""},
 	} {
-		for a, want := range map[access]string{reading: want.reading, writing: want.writing, upgrading: want.writing} {
-			err := p.prepare(t.Context(), steps(t, number, 1, 1), a)
+		for a, want := range map[access]string{reading: want.reading, upgrading: want.upgrading} {
+			err := p.prepare(t.Context(), steps(number, 1, 1), a)
 			if want == "" {
 				if err != nil {
 					t.Errorf("%d, access %d: %v", number, a, err)
@@ -99,13 +92,11 @@ func TestNewerSchema(t *testing.T) {
 
 // Tables from before the first step are refused, in whatever is done with them.
 func TestEarlierSchema(t *testing.T) {
-	later := steps(t, 4, 1, 1)
-	delete(later, "migrations/0001.sql")
-	delete(later, "migrations/0002.sql")
+	later := steps(4, 1, 1)[2:]
 	for number := 1; number <= 2; number++ {
 		database := postgres.New(t)
 		p := pooled(t, database)
-		kit.Must(t, p.prepare(t.Context(), steps(t, number, 1, 1), writing))
+		kit.Must(t, p.prepare(t.Context(), steps(number, 1, 1), upgrading))
 		made := contents(t, database)
 		for a := reading; a <= forTests; a++ {
 			checkRefusal(t, p.prepare(t.Context(), later, a), "was made by an earlier teamdata", "migrate it to a file with that one")
@@ -124,7 +115,7 @@ func TestEarlierSchema(t *testing.T) {
 		}
 	}
 	database := postgres.New(t)
-	kit.Must(t, pooled(t, database).prepare(t.Context(), later, writing))
+	kit.Must(t, pooled(t, database).prepare(t.Context(), later, upgrading))
 	if now := contents(t, database); strings.Contains(now, "step2") || !strings.Contains(now, "step3") || !strings.Contains(now, "[t teamdata 4 1 1 f ]") {
 		t.Errorf("an empty one holds %s", now)
 	}
@@ -136,7 +127,7 @@ func TestPrepareTogether(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if err := pooled(t, database).prepare(t.Context(), steps(t, 3, 1, 1), writing); err != nil {
+			if err := pooled(t, database).prepare(t.Context(), steps(3, 1, 1), upgrading); err != nil {
 				t.Error(err)
 			}
 		})
@@ -150,14 +141,14 @@ func TestPrepareTogether(t *testing.T) {
 // A step that fails leaves nothing of those before it.
 func TestPrepareFails(t *testing.T) {
 	database := postgres.New(t)
-	files := steps(t, 3, 1, 1)
-	files["migrations/0003.sql"].Data = []byte("-- may read: 1, may write: 1\nCREATE TABLE step3 (n int); SELECT 1/0;")
+	failing := steps(3, 1, 1)
+	failing[2].sql = "CREATE TABLE step3 (n int); SELECT 1/0;"
 	p := pooled(t, database)
-	checkRefusal(t, p.prepare(t.Context(), files, writing), "division by zero")
+	checkRefusal(t, p.prepare(t.Context(), failing, upgrading), "division by zero")
 	if got := contents(t, database); got != "[]" {
 		t.Errorf("it holds %s", got)
 	}
-	if err := p.prepare(t.Context(), steps(t, 3, 1, 1), writing); err != nil {
+	if err := p.prepare(t.Context(), steps(3, 1, 1), upgrading); err != nil {
 		t.Error(err)
 	}
 }
@@ -165,7 +156,7 @@ func TestPrepareFails(t *testing.T) {
 func TestPreparePooled(t *testing.T) {
 	database := postgres.New(t)
 	p := pooled(t, postgres.Shared(t).Pooler(t)(database))
-	kit.Must(t, p.prepare(t.Context(), steps(t, 3, 1, 1), writing))
+	kit.Must(t, p.prepare(t.Context(), steps(3, 1, 1), upgrading))
 }
 
 func TestForeignTables(t *testing.T) {
@@ -180,8 +171,8 @@ func TestForeignTables(t *testing.T) {
 			postgres.Exec(t, database, sql)
 			before := contents(t, database)
 			p := pooled(t, database)
-			for _, a := range []access{reading, writing, upgrading} {
-				checkRefusal(t, p.prepare(t.Context(), steps(t, 1, 1, 1), a), "tables of another program in its schema public", "give an empty database")
+			for _, a := range []access{reading, upgrading} {
+				checkRefusal(t, p.prepare(t.Context(), steps(1, 1, 1), a), "tables of another program in its schema public", "give an empty database")
 			}
 			if now := contents(t, database); now != before {
 				t.Errorf("a refusal changed it to %s", now)
@@ -194,8 +185,8 @@ func TestForeignTables(t *testing.T) {
 func TestSearchPath(t *testing.T) {
 	database := postgres.New(t)
 	postgres.Exec(t, database, "CREATE TABLE invoices (n int); CREATE SCHEMA ours")
-	checkRefusal(t, pooled(t, database+"&search_path=missing").prepare(t.Context(), steps(t, 1, 1, 1), writing), "has no schema that the role may use")
-	kit.Must(t, pooled(t, database+"&search_path=ours").prepare(t.Context(), steps(t, 1, 1, 1), writing))
+	checkRefusal(t, pooled(t, database+"&search_path=missing").prepare(t.Context(), steps(1, 1, 1), upgrading), "has no schema that the role may use")
+	kit.Must(t, pooled(t, database+"&search_path=ours").prepare(t.Context(), steps(1, 1, 1), upgrading))
 	if got := postgres.Exec(t, database, "SELECT n FROM ours.step1"); len(got) != 1 {
 		t.Errorf("the table is not in the schema")
 	}
@@ -208,25 +199,25 @@ func TestRights(t *testing.T) {
 	server.Exec(t, "CREATE ROLE guest LOGIN")
 	t.Cleanup(func() { postgres.Exec(t, admin, "DROP OWNED BY guest; DROP ROLE guest") })
 	guest := pooled(t, server.URL("guest", postgres.Name(t, database)))
-	one := steps(t, 1, 1, 1)
+	one := steps(1, 1, 1)
 
-	checkRefusal(t, guest.prepare(t.Context(), one, writing), "create tables in the schema public", "CREATE on the schema")
+	checkRefusal(t, guest.prepare(t.Context(), one, upgrading), "create tables in the schema public", "CREATE on the schema")
 	postgres.Exec(t, admin, "REVOKE USAGE ON SCHEMA public FROM public")
-	checkRefusal(t, guest.prepare(t.Context(), one, writing), "has no schema that the role may use")
+	checkRefusal(t, guest.prepare(t.Context(), one, upgrading), "has no schema that the role may use")
 	postgres.Exec(t, admin, "GRANT USAGE ON SCHEMA public TO guest")
 
-	kit.Must(t, pooled(t, database).prepare(t.Context(), one, writing))
+	kit.Must(t, pooled(t, database).prepare(t.Context(), one, upgrading))
 	made := contents(t, database)
 	checkRefusal(t, guest.prepare(t.Context(), one, reading), "does not let the role read meta, step1")
 	postgres.Exec(t, admin, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO guest")
 	if err := guest.prepare(t.Context(), one, reading); err != nil {
 		t.Error(err)
 	}
-	checkRefusal(t, guest.prepare(t.Context(), one, writing), "create tables")
+	checkRefusal(t, guest.prepare(t.Context(), one, upgrading), "create tables")
 	postgres.Exec(t, admin, "GRANT CREATE ON SCHEMA public TO guest; GRANT ALL ON ALL TABLES IN SCHEMA public TO guest")
-	checkRefusal(t, guest.prepare(t.Context(), one, writing), "write and alter meta, step1", "owns the tables")
+	checkRefusal(t, guest.prepare(t.Context(), one, upgrading), "write and alter meta, step1", "owns the tables")
 	postgres.Exec(t, admin, "GRANT "+postgres.Owner+" TO guest")
-	if err := guest.prepare(t.Context(), one, writing); err != nil {
+	if err := guest.prepare(t.Context(), one, upgrading); err != nil {
 		t.Error(err)
 	}
 	if now := contents(t, database); now != made {
@@ -238,11 +229,12 @@ func TestMigrationFiles(t *testing.T) {
 	if _, err := readMigrations(migrations); err != nil {
 		t.Error(err)
 	}
-	gap := steps(t, 3, 1, 1)
-	delete(gap, "migrations/0002.sql")
-	silent := steps(t, 2, 1, 1)
-	silent["migrations/0002.sql"].Data = []byte("CREATE TABLE x ()")
-	for want, files := range map[string]fstest.MapFS{"0002.sql is missing": gap, "does not say what may read": silent} {
+	step := &fstest.MapFile{Data: []byte("-- may read: 1, may write: 1\nCREATE TABLE x ()")}
+	silent := &fstest.MapFile{Data: []byte("CREATE TABLE x ()")}
+	for want, files := range map[string]fstest.MapFS{
+		"0002.sql is missing":        {"migrations/0001.sql": step, "migrations/0003.sql": step},
+		"does not say what may read": {"migrations/0001.sql": step, "migrations/0002.sql": silent},
+	} {
 		if _, err := readMigrations(files); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}

@@ -50,20 +50,22 @@ func (s *Store) checkSeal(ctx context.Context) (sealed bool, err error) {
 // CheckKey reports whether a database is sealed. Another key than its own is an error;
 // nil is no key. Unlike Open, it neither seals nor upgrades the database.
 func CheckKey(ctx context.Context, target *Target, key rows.Sealer) (sealed bool, err error) {
-	s, err := openToRead(ctx, target, key)
-	defer s.pool.close()
-	if err != nil {
-		return false, err
-	}
-	return s.checkSeal(ctx)
+	err = toRead(ctx, target, key, func(s *Store) error {
+		sealed, err = s.checkSeal(ctx)
+		return err
+	})
+	return sealed, err
 }
 
-// openToRead makes a Store that has Views alone, and no place among the nodes. Its pool is
-// to be closed, also with an error.
-func openToRead(ctx context.Context, target *Target, key rows.Sealer) (*Store, error) {
+// toRead calls fn with a Store that has Views alone, and no place among the nodes.
+func toRead(ctx context.Context, target *Target, key rows.Sealer, fn func(*Store) error) error {
 	s := &Store{target: target, pool: newPool(target, 1), life: ctx, seal: rows.Sealing{Sealer: key}}
+	defer s.pool.close()
 	s.setTime(time.Now()) // which nothing of it depends on
-	return s, s.pool.prepare(ctx, migrations, reading)
+	if err := s.pool.prepare(ctx, ownMigrations(), reading); err != nil {
+		return err
+	}
+	return fn(s)
 }
 
 // checkSeal refuses a key that is not the one of a sealed database.
@@ -82,7 +84,7 @@ func (t *tx) sealSecrets() error {
 	for _, k := range rows.Kinds() {
 		if k.Seal != nil {
 			if err := t.sealKind(k); err != nil {
-				return err
+				return fault(err)
 			}
 		}
 	}
@@ -91,29 +93,24 @@ func (t *tx) sealSecrets() error {
 
 // sealKind seals the rows of a kind.
 func (t *tx) sealKind(k *rows.Kind) error {
-	var plaintext []row
-	err := t.Scan(k, rows.Range{Index: rows.ByKey}, func(item rows.Item) bool {
-		plaintext = append(plaintext, copyRow(row{item.Key, item.Value}))
-		return true
-	})
+	plaintext, err := t.readWhole(tableOf(k), rows.Bounds{})
+	if err != nil {
+		return err
+	}
 	for _, r := range plaintext {
+		sealed, err := k.Seal(t.s.seal, r[0], r.value())
+		if err != nil {
+			return err
+		}
+		to, err := k.RowOf(t.Tx.Tx, r[0], sealed)
 		if err == nil {
-			err = t.sealRow(k, r[0], r[1])
+			err = t.Write(k, &to)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return fault(err)
-}
-
-func (t *tx) sealRow(k *rows.Kind, key, value []byte) error {
-	sealed, err := k.Seal(t.s.seal, key, value)
-	if err != nil {
-		return err
-	}
-	r, err := k.RowOf(t.Tx.Tx, key, sealed)
-	if err != nil {
-		return err
-	}
-	return t.Write(k, &r)
+	return nil
 }
 
 // SealedNow reports whether this Open sealed the database, which was new or in plain

@@ -28,10 +28,9 @@ func (s *Store) Probe(ctx context.Context) error {
 // so succeeds on a full disk. What a statement keeps that is more than work_mem is in a file
 // on the disk of the tables; nothing of it is left.
 func (p *pool) room(ctx context.Context) error {
-	return p.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
+	return p.run(ctx,
 		query{sql: "SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)"},
-		query{sql: "SELECT count(*) FROM unnest(array_fill(repeat('x', 8000), ARRAY[128]))"}, // 1 MB
-		query{sql: "COMMIT"})
+		query{sql: "SELECT count(*) FROM unnest(array_fill(repeat('x', 8000), ARRAY[128]))"}) // 1 MB
 }
 
 // Committed records a commit. A failure tells of the next one, unless it is a bug's or
@@ -65,7 +64,7 @@ func (s *Store) Stats() (st store.Stats, err error) {
 
 // About returns a description of the open database.
 func (s *Store) About() (store.About, error) {
-	about := store.About{Place: s.target.String(), Sealed: s.seal.On(), Now: s.now()}
+	about := store.About{Place: s.target.String(), Sealed: s.seal.On(), Now: s.Now()}
 	r, err := s.ask(s.life, `SELECT pg_database_size(current_database()), (SELECT schema::bigint FROM meta),
 		`+newestPosition+", "+newestIDs)
 	if err != nil {

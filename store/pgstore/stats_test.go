@@ -21,7 +21,7 @@ func TestStatsWithoutDatabase(t *testing.T) {
 		t.Helper()
 		began := time.Now()
 		st, err := s.Stats()
-		if got := store.CodeOf(err); got != want || st.Database == nil || st.Database.MaxConnections != DefaultConnections+coordinating ||
+		if got := store.CodeOf(err); got != want || st.Database == nil || st.Database.MaxConnections != readerConnections+writerConnections+coordinating ||
 			st.Database.Connections < connections || (st.Size == 0) != (want != "") || time.Since(began) > 2*statsTime {
 			t.Errorf("%+v, %+v, %v after %v", st, st.Database, err, time.Since(began))
 		}

@@ -2,7 +2,6 @@ package pgstore
 
 import (
 	"context"
-	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,10 +15,6 @@ import (
 type Options struct {
 	// Now is the clock; nil means that of the database.
 	Now func() time.Time
-	// Connections is the maximum number of connections to the database, of which two
-	// are the writer's; 0 means DefaultConnections, and the minimum is 3. Three more
-	// are for what the nodes have to tell one another.
-	Connections int
 	// Sealer seals the database's secrets; nil leaves them in plain text. A database
 	// is sealed as a whole, and from then on opens only with its Sealer.
 	Sealer rows.Sealer
@@ -47,7 +42,7 @@ type Options struct {
 	// the commit, as a full disk would.
 	BeforeCommit func() error
 	// migrations are others than the program's, for tests.
-	migrations fs.FS
+	migrations []migration
 }
 
 // access is what a server with these options is going to do with the database.
@@ -61,14 +56,13 @@ func (o *Options) access() access {
 	return upgrading
 }
 
-// DefaultConnections is the maximum number of connections where Options set none.
-const DefaultConnections = 10
-
-// ServerConnections is how many connections a server with DefaultConnections opens to
-// the database at most, with those for what the nodes have to tell one another.
-const ServerConnections = DefaultConnections + coordinating + 1
-
-const writerConnections = 2 // one to commit, and one to ask what became of that
+const (
+	readerConnections = 8
+	writerConnections = 2 // one to commit, and one to ask what became of that
+	// ServerConnections is how many connections a server opens to the database at most, with
+	// those for what the nodes have to tell one another.
+	ServerConnections = readerConnections + writerConnections + coordinating + 1
+)
 
 // Store is a PostgreSQL database as a store.Store.
 type Store struct {
@@ -111,14 +105,11 @@ func (s *Store) CheckPlace() error { return nil }
 // Open opens the database of a target, and makes its tables if it is empty. Its
 // errors are one line for the operator, with a hint, and leave the database as it was.
 func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
-	if o.Connections == 0 {
-		o.Connections = DefaultConnections
-	}
 	s := &Store{
 		target: target, options: o, seal: rows.Sealing{Sealer: o.Sealer},
 		queue: engine.NewQueue(),
 	}
-	s.pool, s.writing = newPool(target, max(o.Connections-writerConnections, 1)), newPool(target, writerConnections)
+	s.pool, s.writing = newPool(target, readerConnections), newPool(target, writerConnections)
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.running, s.stop = context.WithCancel(s.life)
 	s.node = newNode(host{s.life, s.running, &s.databaseClock, s.Tell, s.announce, s.replaced}, target, o)
@@ -144,27 +135,18 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 // prepare brings the tables to this program's schema and continues from what the
 // database holds: new ids follow the existing ones, even if the clock stepped back.
 func (s *Store) prepare(ctx context.Context) error {
-	var files fs.FS = migrations
-	if s.options.migrations != nil {
-		files = s.options.migrations
+	steps := s.options.migrations
+	if steps == nil {
+		steps = ownMigrations()
 	}
-	steps, err := readMigrations(files)
-	if err != nil {
-		return err
-	}
-	if err := s.pool.prepare(ctx, files, s.options.access()); err != nil {
+	if err := s.pool.prepare(ctx, steps, s.options.access()); err != nil {
 		return err
 	}
 	_, s.node.schema = ends(steps)
-	c, err := s.pool.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.pool.release(c)
 	// The lock waits for the transactions that run: a server that was killed may have sent
 	// one whose commit is still to come.
 	var last, clock []row
-	_, err = c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, query{sql: sqlStopUpdates},
+	err := s.pool.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, query{sql: sqlStopUpdates},
 		newQuery("SELECT "+newestIDs).collect(&last), newQuery(sqlClock).collect(&clock), query{sql: "COMMIT"})
 	if err != nil {
 		return s.target.refusal(err)
@@ -173,11 +155,11 @@ func (s *Store) prepare(ctx context.Context) error {
 		s.ids.follow(string(id))
 	}
 	s.setTime(readTime(clock[0][0]))
-	switch current, err := s.node.register(ctx, c); {
+	switch current, err := s.node.register(ctx); {
 	case err != nil:
 		return s.target.refusal(err)
 	case !current: // a newer program or migrate was faster, or there is another server for tests
-		if err := s.pool.prepare(ctx, files, s.options.access()); err != nil {
+		if err := s.pool.prepare(ctx, steps, s.options.access()); err != nil {
 			return err
 		}
 		return s.target.refusal(&Error{Text: "is used by another server for tests", Advice: "stop that one, or give each a database of its own; one that was killed is gone after some seconds", Passes: true})
@@ -209,11 +191,9 @@ func (s *Store) tidies() {
 	}
 }
 
-// Now is the database's clock, or that of Options.
-func (s *Store) Now() time.Time { return s.now() }
-
-// now does not follow this machine's clock when that is set.
-func (s *Store) now() time.Time {
+// Now is the database's clock, or that of Options. It does not follow this machine's when
+// that is set.
+func (s *Store) Now() time.Time {
 	if s.options.Now != nil {
 		return s.options.Now().UTC().Truncate(time.Millisecond)
 	}
@@ -248,7 +228,7 @@ func (s *Store) viewOnce(ctx context.Context, fn func(*tx) error, single bool) (
 		return false, fault(err)
 	}
 	t := newTx(s, ctx, c)
-	t.now, t.single = s.now(), single
+	t.now, t.single = s.Now(), single
 	defer s.release(t)
 	defer s.EnterView().Store(0)
 	err = fn(t)

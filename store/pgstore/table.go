@@ -15,17 +15,16 @@ import (
 // kind is the type of a column. Values are in PostgreSQL's binary format, which
 // keeps their order.
 type kind struct {
-	name       string
-	oid, array uint32
-	null       bool // nil is no value, and else an empty one
+	name string
+	oid  uint32
 }
 
 var (
-	textKind   = kind{name: "text", oid: 25, array: 1009}
-	numberKind = kind{name: "bigint", oid: 20, array: 1016}
-	bytesKind  = kind{name: "bytea", oid: 17, array: 1001}
+	textKind   = kind{name: "text", oid: 25}
+	numberKind = kind{name: "bigint", oid: 20}
+	bytesKind  = kind{name: "bytea", oid: 17}
 
-	versionKind = kind{name: "xid", oid: 28, array: 1011} // of the column xmin
+	versionKind = kind{name: "xid", oid: 28} // of the column xmin
 )
 
 type column struct {
@@ -144,12 +143,11 @@ func readUnsigned(b []byte) uint64 {
 	return binary.BigEndian.Uint64(b)
 }
 
+func readBool(b []byte) bool { return len(b) == 1 && b[0] == 1 }
+
 func millis(t time.Time) []byte { return bigint(t.UnixMilli()) }
 
 func readTime(b []byte) time.Time { return time.UnixMilli(readBigint(b)).UTC() }
-
-// null is, in place of a length, that there is no value.
-const null = math.MaxUint32
 
 // array is an array in binary format.
 func array(of kind, n int, value func(i int) []byte) []byte {
@@ -158,16 +156,8 @@ func array(of kind, n int, value func(i int) []byte) []byte {
 		size += 4 + len(value(i))
 	}
 	b := make([]byte, 0, size)
-	dimensions := uint32(1)
-	if n == 0 {
-		dimensions = 0
-	}
-	b = binary.BigEndian.AppendUint32(b, dimensions)
-	nulls := uint32(0)
-	if of.null {
-		nulls = 1 // there may be some
-	}
-	b = binary.BigEndian.AppendUint32(b, nulls)
+	b = binary.BigEndian.AppendUint32(b, uint32(min(n, 1))) // dimensions
+	b = binary.BigEndian.AppendUint32(b, 1)                 // there may be some that are null
 	b = binary.BigEndian.AppendUint32(b, of.oid)
 	if n == 0 {
 		return b
@@ -175,12 +165,15 @@ func array(of kind, n int, value func(i int) []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(n))
 	b = binary.BigEndian.AppendUint32(b, 1) // the first index
 	for i := range n {
-		v := value(i)
-		if v == nil && of.null {
-			b = binary.BigEndian.AppendUint32(b, null)
-			continue
-		}
-		b = append(binary.BigEndian.AppendUint32(b, uint32(len(v))), v...)
+		b = appendValue(b, value(i))
 	}
 	return b
+}
+
+// appendValue appends a value behind its length. Nil is null.
+func appendValue(b, value []byte) []byte {
+	if value == nil {
+		return binary.BigEndian.AppendUint32(b, math.MaxUint32)
+	}
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(value))), value...)
 }

@@ -131,16 +131,13 @@ func leftOpen(databaseURL string, config *pgconn.Config) bool {
 // isPrefer reports whether a configuration is that of sslmode=prefer, the default of
 // libpq: TLS with whoever answers, or none.
 func isPrefer(config *pgconn.Config) bool {
-	verified, plain := false, false
+	verified, unverified, plain := false, false, false
 	for _, e := range endpoints(config) {
-		verified = verified || e.TLSConfig != nil && !e.TLSConfig.InsecureSkipVerify
 		plain = plain || e.TLSConfig == nil
+		unverified = unverified || e.TLSConfig != nil && e.TLSConfig.InsecureSkipVerify
+		verified = verified || e.TLSConfig != nil && !e.TLSConfig.InsecureSkipVerify
 	}
-	return plain && !verified && hasTLS(config)
-}
-
-func hasTLS(config *pgconn.Config) bool {
-	return slices.ContainsFunc(endpoints(config), func(e *pgconn.FallbackConfig) bool { return e.TLSConfig != nil })
+	return plain && unverified && !verified
 }
 
 func withVerification(databaseURL string) string {

@@ -91,7 +91,7 @@ func (t *tx) run(queries ...query) error {
 	if t.over == nil {
 		ctx = context.WithoutCancel(ctx)
 	}
-	_, t.err = t.conn.run(ctx, queries...)
+	t.err = t.conn.run(ctx, queries...)
 	t.answered = t.answered || t.err == nil
 	if tableGone(t.err) {
 		t.err = t.s.replaced()
@@ -113,8 +113,7 @@ func (t *tx) get(from *table, key []byte) (row, error) {
 		return found, nil
 	}
 	var rows []row
-	q := newQuery(from.sql().selectRow).collect(&rows)
-	q.values = row{key}
+	q := query{sql: from.sql().selectRow, values: row{key}}.collect(&rows)
 	if err := t.scan(nil, q); err != nil { // what an update that failed had sent early is undone first
 		return nil, err
 	}
