@@ -1,7 +1,5 @@
 package schema
 
-import "strconv"
-
 // items is for the items of a list: the first have a part each, and the rest one.
 func items(s *source) rule {
 	start, end := "prefixItems", "items"
@@ -20,7 +18,7 @@ func items(s *source) rule {
 			if i < before {
 				p = first[i]
 			}
-			if ok = c.applyAt(strconv.Itoa(i), p, list[i]) && ok; !ok && c.quiet > 0 {
+			if ok = c.applyAt(step{inList: true, index: i}, p, list[i]) && ok; !ok && c.quiet > 0 {
 				return false
 			}
 		}
@@ -99,7 +97,7 @@ func unevaluatedItems(s *source) rule {
 		ok := true
 		for i := seen.upTo; i < len(list); i++ {
 			if !seen.items[i] {
-				ok = c.applyAt(strconv.Itoa(i), p, list[i]) && ok
+				ok = c.applyAt(step{inList: true, index: i}, p, list[i]) && ok
 			}
 		}
 		seen.itemsBefore(len(list))

@@ -30,12 +30,12 @@ func properties(s *source) rule {
 		for name, inner := range object {
 			p, known := named[name]
 			if known {
-				ok = c.applyAt(name, p, inner) && ok
+				ok = c.applyAt(step{name: name}, p, inner) && ok
 			}
 			for _, pattern := range patterns {
 				if pattern.MatchString(name) {
 					known = true
-					ok = c.applyAt(name, pattern.part, inner) && ok
+					ok = c.applyAt(step{name: name}, pattern.part, inner) && ok
 				}
 			}
 			switch {
@@ -44,7 +44,7 @@ func properties(s *source) rule {
 			case !known && rest.never:
 				extra = append(extra, name)
 			case !known:
-				ok = c.applyAt(name, rest, inner) && ok
+				ok = c.applyAt(step{name: name}, rest, inner) && ok
 			}
 			if seen.name(name); !ok && c.quiet > 0 {
 				return false
@@ -165,7 +165,7 @@ func unevaluatedProperties(s *source) rule {
 			case p.never:
 				extra = append(extra, name)
 			default:
-				ok = c.applyAt(name, p, inner) && ok
+				ok = c.applyAt(step{name: name}, p, inner) && ok
 			}
 		}
 		for name := range object {
