@@ -2,6 +2,7 @@ package operator
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,9 @@ func TestUsageOfGeneratedFlags(t *testing.T) {
 				if strings.Contains(f.Usage, word) {
 					t.Errorf("%s --%s: the help says %q: %s", cmd.CommandPath(), f.Name, word, f.Usage)
 				}
+			}
+			if value, _ := pflag.UnquoteUsage(f); slices.Contains([]string{"string", "strings", "int", "int64"}, value) {
+				t.Errorf("%s --%s: the help calls its value %s", cmd.CommandPath(), f.Name, value)
 			}
 			if n := strings.Count(f.Usage, "`"); f.Usage == "" || n != 0 && n != 2 || strings.HasSuffix(f.Usage, ".") {
 				t.Errorf("%s --%s has the help %q", cmd.CommandPath(), f.Name, f.Usage)

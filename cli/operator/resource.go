@@ -122,7 +122,7 @@ func (e *env) command(a *action, ids *idList) *cobra.Command {
 		cmd.Flags().BoolVarP(&e.yes, "yes", "y", false, "don't ask")
 	}
 	if a.columns != nil {
-		cmd.Flags().IntVar(&e.limit, "limit", 0, "print so many at most; 0 for all")
+		cmd.Flags().IntVar(&e.limit, "limit", 0, "print at most `n` of them; 0 for all")
 		cmd.PreRunE = func(*cobra.Command, []string) error {
 			if e.limit < 0 {
 				return errors.New("--limit is 0 (all) or more")
