@@ -21,6 +21,7 @@ func TestEventDataReadsTheSameEverywhere(t *testing.T) {
 		`{"a":1,"\u0061":2}`:                                 `data.a: is there twice`,
 		`{"a":{"b":[1,{"c":[],"c":{}}]}}`:                    `data.a.b[1].c: is there twice`,
 		`{"":{},"":1}`:                                       `data."": is there twice`,
+		`{"0":[{},{"7":{"2":0,"2":1}}]}`:                     `data."0"[1]."7"."2": is there twice`,
 		`{"":{"a b":1e999,"a b":1}}`:                         `data."".`,
 		nested(62, `{"x":1,"y":2,"x":3}`):                    "data" + strings.Repeat(".n", 62) + `.x: is there twice`,
 		`{"a":"\ud83d"}`:                                     `line 1, column 34: is half of a surrogate pair`,

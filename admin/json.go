@@ -24,6 +24,13 @@ func (o object) text(name, value string) object {
 	return store.AppendJSONString(o.name(name), value)
 }
 
+func (o object) namedTexts(fields []store.NamedText) object {
+	for _, f := range fields {
+		o = o.text(f.Name, *f.Text)
+	}
+	return o
+}
+
 // nullable writes null for an empty text.
 func (o object) nullable(name, value string) object {
 	if value == "" {

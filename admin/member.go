@@ -13,8 +13,7 @@ func memberJSON(m store.Member, created map[string][]store.APIKey) []byte {
 	if !m.Manages() {
 		active, suspended = suspended, active
 	}
-	return newObject().text("id", m.ID).text("userId", m.UserID).text("role", m.Role).
-		text("name", m.Name).text("email", m.Email).time("createdAt", m.CreatedAt).
+	return newObject().text("id", m.ID).namedTexts(m.Texts()).time("createdAt", m.CreatedAt).
 		raw("apiKeys", newObject().number("active", active).number("suspended", suspended).end()).end()
 }
 
@@ -100,7 +99,7 @@ func outcomeJSON(o store.MemberOutcome, created map[string][]store.APIKey) []byt
 	}
 	shown := newObject().text("result", result).raw("member", memberJSON(o.Now, created))
 	if result == "changed" {
-		shown = shown.raw("was", newObject().text("role", o.Was.Role).text("name", o.Was.Name).text("email", o.Was.Email).end())
+		shown = shown.raw("was", newObject().namedTexts(o.Was.Texts()[1:]).end())
 	}
 	return shown.end()
 }

@@ -128,12 +128,12 @@ var SettingGroups = []struct {
 	}},
 	{"Webhooks", func(f *pflag.FlagSet, s *Settings) {
 		f.StringVar(&s.WebhookCA, "webhook-ca", "", "a PEM `file` with CAs of receivers, to trust beside the system's")
-		f.StringSliceVar(&s.AllowEndpointCIDR, "allow-endpoint-cidr", nil, "addresses outside the public internet that endpoints may have, such as 10.0.0.0/8; cloud metadata only in a range no wider than /24")
+		f.StringSliceVar(&s.AllowEndpointCIDR, "allow-endpoint-cidr", nil, "`addresses` outside the public internet that endpoints may have, such as 10.0.0.0/8; cloud metadata only in a range no wider than /24")
 		f.DurationSliceVar(&s.RetrySchedule, "retry-schedule", store.DefaultRetrySchedule, "how long after each failed attempt the next is made")
 		f.DurationVar(&s.AttemptTimeout, "attempt-timeout", delivery.DefaultAttemptTimeout, "how long a receiver may take to answer")
 	}},
 	{"Mail", func(f *pflag.FlagSet, s *Settings) {
-		f.StringVar(&s.SMTPURL, "smtp-url", "", "the mail server, smtp://user:password@host:port (STARTTLS) or smtps://… (TLS from the start); better in TEAMDATA_SMTP_URL or TEAMDATA_SMTP_URL_FILE")
+		f.StringVar(&s.SMTPURL, "smtp-url", "", "the `URL` of the mail server, smtp://user:password@host:port (STARTTLS) or smtps://… (TLS from the start); better in TEAMDATA_SMTP_URL or TEAMDATA_SMTP_URL_FILE")
 		f.StringVar(&s.SMTPCA, "smtp-ca", "", "a PEM `file` with CAs of the mail server, to trust beside the system's")
 		f.StringVar(&s.MailFrom, "mail-from", "", "the `address` that mail comes from")
 		f.DurationSliceVar(&s.MailRetrySchedule, "mail-retry-schedule", store.DefaultMailSchedule, "how long after each failed try a mail is tried again; the last counts for every later one, for three days")
@@ -154,7 +154,7 @@ var SettingGroups = []struct {
 	}},
 	{"Observing", func(f *pflag.FlagSet, s *Settings) {
 		f.StringVar(&s.Metrics, "metrics", "", "`host:port` on which GET /metrics is answered for Prometheus, to anyone; default: on the admin socket alone")
-		f.StringVar(&s.AccessLog, "access-log", string(server.LogErrors), "which requests are logged: all, errors (those answered 400 or more, without those that a limit refused), off")
+		f.StringVar(&s.AccessLog, "access-log", string(server.LogErrors), "which `requests` are logged: all, errors (those answered 400 or more, without those that a limit refused), off")
 		f.IntVar(&s.AccessLogSample, "access-log-sample", 1, "log one in `N` of these requests, and all that are answered 500 or more")
 	}},
 }
@@ -173,7 +173,7 @@ type clockSwitch struct{ clock **TestClock }
 func (t clockSwitch) Set(text string) error {
 	on, err := strconv.ParseBool(text)
 	if *t.clock = nil; on {
-		*t.clock = new(TestClock)
+		*t.clock = NewTestClock()
 	}
 	return err
 }

@@ -68,6 +68,17 @@ func commandLines(line string) (lines [][]string) {
 	return lines
 }
 
+// The help of a flag calls its value by a name, and not by the type that it has in Go.
+func TestFlagsNameTheirValues(t *testing.T) {
+	eachCommand(command(""), func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if value, _ := pflag.UnquoteUsage(f); value == "string" || value == "strings" {
+				t.Errorf("%s --%s: the help calls its value %s", cmd.CommandPath(), f.Name, value)
+			}
+		})
+	})
+}
+
 // No flag takes a secret itself: others could see it.
 func TestNoSecretInArguments(t *testing.T) {
 	eachCommand(command(""), func(cmd *cobra.Command) {

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 
 	"teamdata/admin/socket"
@@ -66,7 +69,7 @@ func connectServer(t operator.Target) (c operator.Connection, err error) {
 	if err != nil {
 		return c, err
 	}
-	token, err := operatorToken(t.TokenFile)
+	token, err := operatorToken(t)
 	if err != nil {
 		return c, err
 	}
@@ -100,19 +103,31 @@ func serverURL(text string) (string, error) {
 }
 
 // operatorToken reads the token from a file, or from the environment.
-func operatorToken(file string) (string, error) {
+func operatorToken(t operator.Target) (string, error) {
+	const advice = "create one on the server's machine with: teamdata operator-token create --name NAME"
 	token := os.Getenv("TEAMDATA_OPERATOR_TOKEN")
-	if file != "" {
-		content, err := smallfile.Read(file)
+	if t.TokenFile != "" {
+		content, err := smallfile.Read(t.TokenFile)
+		if err == nil {
+			content, err = operator.UTF8Text(t.TokenFile, bytes.NewReader(content))
+		}
 		if err != nil {
-			return "", fmt.Errorf("--operator-token-file: %w", err)
+			why, fix := hint.Split(err)
+			return "", hint.New("--operator-token-file: "+why, cmp.Or(fix, giveTokenFile))
 		}
 		token = string(content)
 	}
 	token = strings.TrimSpace(token)
-	if token == "" || strings.ContainsAny(token, " \r\n\t") {
-		return "", hint.New("--server needs an operator token, in TEAMDATA_OPERATOR_TOKEN or a file for --operator-token-file",
-			"create one on the server's machine with: teamdata operator-token create --name NAME")
+	switch {
+	case token == "" && t.TokenFile == "":
+		return "", hint.New("--server needs an operator token, in TEAMDATA_OPERATOR_TOKEN or a file for --operator-token-file", advice)
+	case !tokenForm.MatchString(token):
+		return "", hint.New(t.TokenFrom()+" does not hold an operator token, which has the form <id>.<secret>", advice)
 	}
 	return token, nil
 }
+
+const giveTokenFile = "give the path of a file that holds the token alone"
+
+// tokenForm is that of an operator token. Its parts have the characters of ids.
+var tokenForm = regexp.MustCompile(`^[\w-]+\.[\w-]+$`)

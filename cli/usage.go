@@ -19,6 +19,11 @@ import (
 // flagError explains an error in a command's flag, and suggests what may have
 // been meant.
 func flagError(cmd *cobra.Command, err error) error {
+	if cmd.HasSubCommands() { // the flags are those of a command below it, which there is not
+		if unknown := cmd.ValidateArgs(cmd.Flags().Args()); unknown != nil {
+			return unknown
+		}
+	}
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

@@ -30,8 +30,6 @@ type source struct {
 	tables  map[string]*ast.FuncLit // by bucket: what codes the fields of a record
 }
 
-//go:generate go test . -run TestFieldsInDocs -update
-
 // The tables in docs/format.md have the fields of each record: their names and kinds as they
 // are coded, and the comments of the structs.
 func TestFieldsInDocs(t *testing.T) {

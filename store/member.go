@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/text/unicode/norm"
+
+	"teamdata/store/rows"
 )
 
 // Member is a user's membership in an org.
@@ -20,6 +22,40 @@ type Member struct {
 	CreatedAt time.Time
 }
 
+var members = rows.Define(&rows.Table[Member]{
+	Kind: rows.Kind{Name: "members", Noun: "member", Owner: ownerOfMember},
+	Key:  func(dst []byte, m *Member) []byte { return rows.Pair(dst, m.OrgID, m.UserID) },
+	Fields: func(c *rows.Codec, m *Member) {
+		c.Text(&m.OrgID)
+		c.Text(&m.ID)
+		c.Text(&m.UserID)
+		c.Text(&m.Role)
+		c.Text(&m.Name)
+		c.Text(&m.Email)
+		c.Time(&m.CreatedAt)
+	},
+	By: []rows.By[Member]{
+		byPosition: {Index: rows.Index{Name: "memberList", Owner: rows.OfOrg, Record: memberOfItem},
+			Key:   func(dst []byte, m *Member) []byte { return position(dst, m.OrgID, CursorOf(m.CreatedAt, m.ID)) },
+			Value: func(dst []byte, m *Member) []byte { return m.AppendJSON(dst) }},
+		managing: {Index: rows.Index{Name: "managers", Owner: rows.OfOrg, Record: func(dst, key, _ []byte) []byte { return append(dst, key...) }},
+			Key: func(dst []byte, m *Member) []byte {
+				if !m.Manages() {
+					return nil
+				}
+				return rows.Pair(dst, m.OrgID, m.UserID)
+			},
+			Value: func(dst []byte, m *Member) []byte { return append(dst, m.Role...) }},
+		seeing: {Index: rows.Index{Name: "visibleOrgs", Owner: rows.OfUser},
+			Key: func(dst []byte, m *Member) []byte {
+				if !m.MaySee() {
+					return nil
+				}
+				return rows.Pair(dst, m.UserID, m.OrgID)
+			}},
+	},
+})
+
 // The roles with a meaning. Any other text of 1 to 64 characters is stored and
 // grants nothing.
 const (
@@ -28,6 +64,17 @@ const (
 	RoleViewer = "viewer" // sees the settings page, and changes nothing
 	RoleMember = "member"
 )
+
+// NamedText is a text field of a record, and its name in JSON.
+type NamedText struct {
+	Name string
+	Text *string
+}
+
+// Texts are the fields that people give a member, in the order in which they are shown.
+func (m *Member) Texts() []NamedText {
+	return []NamedText{{"userId", &m.UserID}, {"role", &m.Role}, {"name", &m.Name}, {"email", &m.Email}}
+}
 
 // Manages reports whether the member may manage keys and endpoints.
 func (m Member) Manages() bool { return m.Role == RoleOwner || m.Role == RoleAdmin }
@@ -243,14 +290,14 @@ func memberEvent(failed error, tx Tx, actorID, event string, m Member) error {
 // memberChanged returns the data of the event member.changed: what the member is, and in
 // previous what changed fields were.
 func memberChanged(old, m Member) []byte {
-	var previous []string
-	for _, field := range [][3]string{{"role", old.Role, m.Role}, {"name", old.Name, m.Name}, {"email", old.Email, m.Email}} {
-		if field[1] != field[2] {
-			previous = append(previous, field[:2]...)
+	data, was, previous := []string{"orgId", m.OrgID, "memberId", m.ID}, old.Texts(), []string{}
+	for i, field := range m.Texts() {
+		data = append(data, field.Name, *field.Text)
+		if *was[i].Text != *field.Text {
+			previous = append(previous, field.Name, *was[i].Text)
 		}
 	}
-	data := jsonObject("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role, "name", m.Name, "email", m.Email)
-	return addObject(data, "previous", jsonObject(previous...))
+	return addObject(jsonObject(data...), "previous", jsonObject(previous...))
 }
 
 // keepsAnOwner checks that the org keeps an owner when a member gets a role.

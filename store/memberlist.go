@@ -6,40 +6,6 @@ import (
 	"teamdata/store/rows"
 )
 
-var members = rows.Define(&rows.Table[Member]{
-	Kind: rows.Kind{Name: "members", Noun: "member", Owner: ownerOfMember},
-	Key:  func(dst []byte, m *Member) []byte { return rows.Pair(dst, m.OrgID, m.UserID) },
-	Fields: func(c *rows.Codec, m *Member) {
-		c.Text(&m.OrgID)
-		c.Text(&m.ID)
-		c.Text(&m.UserID)
-		c.Text(&m.Role)
-		c.Text(&m.Name)
-		c.Text(&m.Email)
-		c.Time(&m.CreatedAt)
-	},
-	By: []rows.By[Member]{
-		byPosition: {Index: rows.Index{Name: "memberList", Owner: rows.OfOrg, Record: memberOfItem},
-			Key:   func(dst []byte, m *Member) []byte { return position(dst, m.OrgID, CursorOf(m.CreatedAt, m.ID)) },
-			Value: func(dst []byte, m *Member) []byte { return m.AppendJSON(dst) }},
-		managing: {Index: rows.Index{Name: "managers", Owner: rows.OfOrg, Record: func(dst, key, _ []byte) []byte { return append(dst, key...) }},
-			Key: func(dst []byte, m *Member) []byte {
-				if !m.Manages() {
-					return nil
-				}
-				return rows.Pair(dst, m.OrgID, m.UserID)
-			},
-			Value: func(dst []byte, m *Member) []byte { return append(dst, m.Role...) }},
-		seeing: {Index: rows.Index{Name: "visibleOrgs", Owner: rows.OfUser},
-			Key: func(dst []byte, m *Member) []byte {
-				if !m.MaySee() {
-					return nil
-				}
-				return rows.Pair(dst, m.UserID, m.OrgID)
-			}},
-	},
-})
-
 // ownerOfMember is the org, whose list others are in, too, and the user.
 func ownerOfMember(key, _ []byte) (rows.Owner, bool) {
 	org, user, _ := bytes.Cut(key, []byte{0})

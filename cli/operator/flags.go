@@ -74,7 +74,7 @@ func readInput(cmd *cobra.Command, flag, path string) ([]byte, error) {
 		return nil, err
 	}
 	defer in.Close()
-	content, err := utf8Text(nameOf(path), io.LimitReader(in, maxInput))
+	content, err := UTF8Text(nameOf(path), io.LimitReader(in, maxInput))
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}

@@ -70,6 +70,9 @@ func TestUsageOfGeneratedFlags(t *testing.T) {
 					t.Errorf("%s --%s: the help says %q: %s", cmd.CommandPath(), f.Name, word, f.Usage)
 				}
 			}
+			if value, _ := pflag.UnquoteUsage(f); value == "int" || value == "int64" {
+				t.Errorf("%s --%s: the help calls its value %s", cmd.CommandPath(), f.Name, value)
+			}
 			if n := strings.Count(f.Usage, "`"); f.Usage == "" || n != 0 && n != 2 || strings.HasSuffix(f.Usage, ".") {
 				t.Errorf("%s --%s has the help %q", cmd.CommandPath(), f.Name, f.Usage)
 			}

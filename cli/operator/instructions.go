@@ -169,6 +169,6 @@ func (s *session) editFile(path string) (string, error) {
 		return "", err
 	}
 	defer edited.Close()
-	text, err := utf8Text(path, edited)
+	text, err := UTF8Text(path, edited)
 	return string(text), err
 }

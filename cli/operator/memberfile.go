@@ -16,10 +16,17 @@ import (
 )
 
 // memberColumns are the columns that a file may have; the first two it must.
-var memberColumns = []string{"userId", "role", "name", "email"}
+var memberColumns = namesOf(new(store.Member).Texts())
+
+func namesOf(texts []store.NamedText) (names []string) {
+	for _, t := range texts {
+		names = append(names, t.Name)
+	}
+	return names
+}
 
 const (
-	headerHint  = "the first line names the columns: userId and role, and name and email if you have them"
+	headerHint  = "the first line names the columns: userId and role, and others, such as name and email, if you have them"
 	maxPeople   = 256 << 20 // bytes of a file
 	maxReported = 20        // errors of a file that are named
 )
@@ -29,7 +36,7 @@ const (
 type people struct {
 	name    string
 	file    io.ReadSeeker
-	columns [4]int // where each of memberColumns is, from 0; -1: it is not there
+	columns []int // where each of memberColumns is, from 0; -1: it is not there
 	members int
 	owners  int
 	wrong   []error // the first ones
@@ -39,7 +46,7 @@ type people struct {
 // person is a line of the file, with a value for each of memberColumns.
 type person struct {
 	line   int
-	values [4]string
+	values []string
 }
 
 // fields are a person as the API takes it: without the columns that are not there.
@@ -98,7 +105,10 @@ func readPeople(name string, file io.ReadSeeker) (*people, error) {
 func (of person) isOwner() bool { return of.values[1] == store.RoleOwner }
 
 func (of person) check() error {
-	m := store.Member{UserID: of.values[0], Role: of.values[1], Name: of.values[2], Email: of.values[3]}
+	var m store.Member
+	for i, t := range m.Texts() {
+		*t.Text = of.values[i]
+	}
 	return m.Check()
 }
 
@@ -177,7 +187,7 @@ func (p *people) begin(text *bufio.Reader) (lines int, err error) {
 // readHeader finds the columns by their names, whatever their case: User ID and
 // user_id are userId.
 func (p *people) readHeader(header []string, line int) error {
-	p.columns = [4]int{-1, -1, -1, -1}
+	p.columns = slices.Repeat([]int{-1}, len(memberColumns))
 	plain := func(name string) string {
 		return strings.ToLower(strings.NewReplacer(" ", "", "_", "", "-", "").Replace(name))
 	}
@@ -207,7 +217,7 @@ func (p *people) readHeader(header []string, line int) error {
 }
 
 func (p *people) person(line int, cells []string) person {
-	of := person{line: line}
+	of := person{line, make([]string, len(memberColumns))}
 	for i, column := range p.columns {
 		if column >= 0 {
 			of.values[i] = strings.TrimSpace(cells[column])

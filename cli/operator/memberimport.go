@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,9 +20,9 @@ func memberImportCommand(r *resource) {
 	cmd := r.add(action{
 		use: "import FILE", short: "Add and update members from a CSV file", args: oneFile,
 		long: `Import adds the users of a CSV file to an org, and updates those who are members
-already. Nobody is removed. The first line names the columns: userId and role, and
-name and email if you have them, in any order. An empty cell clears a name or an
-address; without their columns, names and addresses stay as they are.
+already. Nobody is removed. The first line names the columns, in any order: userId and
+role, and others, such as name and email, if you have them. An empty cell clears what
+its column is for; without a column, what members have of it stays as it is.
 
 The whole file is checked before anything is sent. With --dry-run nothing is changed,
 and the command prints what would be. Members are sent in batches of 1,000; each
@@ -89,7 +90,10 @@ func (s *session) importMembers(file string, dryRun bool) error {
 	if err := s.reportErrors(p); err != nil {
 		return err
 	}
-	done := &imported{dryRun: dryRun, table: &terminal.Table{To: s.out.to, Width: s.out.width, Titles: []string{"RESULT", "USER", "ROLE", "NAME", "EMAIL"}}}
+	done := &imported{dryRun: dryRun, table: &terminal.Table{To: s.out.to, Width: s.out.width, Titles: []string{"RESULT", "USER"}}}
+	for _, name := range memberColumns[1:] {
+		done.table.Titles = append(done.table.Titles, strings.ToUpper(name))
+	}
 	progress := terminal.StartProgress(s.cmd.ErrOrStderr(), "importing members")
 	err = s.sendPeople(p, done, progress)
 	progress.Stop()
@@ -184,14 +188,12 @@ func (s *session) sendBatch(b *batches, p *people, some []person, done *imported
 // countOutcome counts what became of a member, and prints what is asked for of it, or returns the
 // row of a table with it.
 func (s *session) countOutcome(item json.RawMessage, d *imported) (row []string, err error) {
-	var o api.MemberOutcome
+	var o struct {
+		Result      api.MemberOutcomeResult
+		Member, Was json.RawMessage
+	}
 	if json.Unmarshal(item, &o) != nil {
 		return nil, errForm
-	}
-	m := o.Member
-	role, name, email := m.Role, m.Name, m.Email
-	if o.Was != nil {
-		role, name, email = o.Was.Role, o.Was.Name, o.Was.Email
 	}
 	switch o.Result {
 	case api.MemberOutcomeResultAdded:
@@ -210,21 +212,25 @@ func (s *session) countOutcome(item json.RawMessage, d *imported) (row []string,
 		}
 		d.some = true
 		return nil, s.out.part(before + string(item))
-	case s.quiet:
-		return nil, s.out.ids([]string{m.UserID})
-	case d.dryRun:
-		row = []string{string(o.Result), m.UserID, showChange(role, m.Role), showChange(name, m.Name), showChange(email, m.Email)}
+	case !s.quiet && !d.dryRun:
+		return nil, nil
+	}
+	var m, was record
+	if json.Unmarshal(o.Member, &m) != nil || o.Was != nil && json.Unmarshal(o.Was, &was) != nil {
+		return nil, errForm
+	}
+	if s.quiet {
+		return nil, s.out.ids([]string{m.find("userId")})
+	}
+	row = []string{string(o.Result), m.find("userId")}
+	for _, name := range memberColumns[1:] {
+		text := orDash(m.find(name))
+		if before := orDash(was.find(name)); was != nil && before != text {
+			text = before + " → " + text
+		}
+		row = append(row, text)
 	}
 	return row, nil
-}
-
-// showChange shows a value, and what it was before if that differs.
-func showChange(from, to string) string {
-	to = orDash(terminal.Plain(to))
-	if from = orDash(terminal.Plain(from)); from != to {
-		return from + " → " + to
-	}
-	return to
 }
 
 // importedBegin is how the JSON of an import begins.

@@ -65,6 +65,9 @@ func (d *secondsFlag) String() string {
 // Type is how the help names the value.
 func (d *secondsFlag) Type() string { return "duration" }
 
+// lists are the commands that list what a field may be.
+var lists = map[string]string{"events": "event-type list", "plan": "plan list", "type": "event-type list"}
+
 // object is a request's body, or the parameters of a list.
 type object map[string]any
 
@@ -85,6 +88,9 @@ func (o operation) names() (names []string) {
 // bind adds the flags to a command's.
 func (o operation) bind(to *pflag.FlagSet) {
 	for _, f := range o.flags {
+		if list := lists[f.field]; list != "" {
+			f.usage += "; see: teamdata " + list
+		}
 		f.bind(to, f.name, f.usage)
 	}
 }

@@ -19,7 +19,7 @@ var (
 	readSubscription   = operation{"GET", "/orgs/{org}/subscription", "Read an org's subscription", nil}
 	updateSubscription = operation{"PUT", "/orgs/{org}/subscription", "Update an org's subscription", []flag{
 		{"id", "id", text, false, "the `id` of the subscription, of A-Z a-z 0-9 _ and -"},
-		{"interval", "interval", text, false, "how often it is paid for, such as month, year or none"},
+		{"interval", "interval", text, false, "the `interval` at which it is paid for, such as month, year or none"},
 		{"plan", "plan", text, false, "the name of a `plan`: free, team, business, selfHosted or one that was added"},
 		{"product", "product", text, false, "the `product` that is subscribed to"},
 		{"status", "status", text, false, "its `status`: active, trialing and pastDue grant the plan's features; any other grants none"},
@@ -54,7 +54,7 @@ var (
 	createPortalLink = operation{"POST", "/orgs/{org}/portal-link", "Create a portal link", []flag{
 		{"userId", "user-id", text, true, "the `id` of the user, of A-Z a-z 0-9 _ and -. The user need not be a member of the org"},
 		{"role", "role", text, true, "the `role`: a viewer sees everything but secrets and changes nothing, an admin manages the org"},
-		{"email", "email", text, false, "the person's mail address, for the page; that of the member, unless it is given"},
+		{"email", "email", text, false, "the person's `email` address, for the page; that of the member, unless it is given"},
 		{"expiresInSeconds", "expires-in", duration, false, "how long the link is valid; at most an hour, which is also the default"},
 		{"name", "name", text, false, "the person's `name`, for the page; that of the member, unless it is given"},
 	}}
@@ -62,7 +62,7 @@ var (
 	endPortalSession   = operation{"DELETE", "/orgs/{org}/portal-sessions/{session}", "End a portal session", nil}
 	listAuditLog       = operation{"GET", "/orgs/{org}/audit-log", "List the audit log", nil}
 	addAuditEntry      = operation{"POST", "/orgs/{org}/audit-log", "Add an audit log entry", []flag{
-		{"action", "action", text, true, "what was done, such as door.opened"},
+		{"action", "action", text, true, "the `action`, such as door.opened"},
 		{"actorId", "actor-id", text, false, "who did it; null for no actor. Without it the actor is that of Teamdata-Actor"},
 		{"targetId", "target-id", text, false, "the `id` of what it was done to"},
 	}}
@@ -84,14 +84,14 @@ var (
 	listEndpoints  = operation{"GET", "/orgs/{org}/endpoints", "List the webhook endpoints", nil}
 	createEndpoint = operation{"POST", "/orgs/{org}/endpoints", "Create a webhook endpoint", []flag{
 		{"url", "url", text, true, "where events are sent: an https:// `URL` without user name, password and fragment. It is stored in its canonical form"},
-		{"events", "events", texts, true, "the `events` that it receives: built-in or registered types, groups such as member.* for all that begin with member., or * for all. Groups and * also select types that are registered later"},
-		{"description", "description", text, false, "what it is for, for people"},
+		{"events", "events", texts, true, "the `events` that it receives: built-in or registered types, groups such as 'member.*' for all that begin with member., or '*' for all. Groups and '*' also select types that are registered later"},
+		{"description", "description", text, false, "its `description`, for people: what it is for"},
 		{"id", "id", text, false, "its `id`, of A-Z a-z 0-9 _ and -; without it, the server makes one"},
 	}}
 	readEndpoint   = operation{"GET", "/orgs/{org}/endpoints/{endpoint}", "Read a webhook endpoint", nil}
 	updateEndpoint = operation{"PATCH", "/orgs/{org}/endpoints/{endpoint}", "Update a webhook endpoint", []flag{
-		{"description", "description", text, false, "what it is for, for people"},
-		{"events", "events", texts, false, "the `events` that it receives: built-in or registered types, groups such as member.* for all that begin with member., or * for all. Groups and * also select types that are registered later"},
+		{"description", "description", text, false, "its `description`, for people: what it is for"},
+		{"events", "events", texts, false, "the `events` that it receives: built-in or registered types, groups such as 'member.*' for all that begin with member., or '*' for all. Groups and '*' also select types that are registered later"},
 		{"url", "url", text, false, "where events are sent: an https:// `URL` without user name, password and fragment. It is stored in its canonical form"},
 	}}
 	deleteEndpoint  = operation{"DELETE", "/orgs/{org}/endpoints/{endpoint}", "Delete a webhook endpoint", nil}
@@ -107,7 +107,7 @@ var (
 	listDeliveries = operation{"GET", "/orgs/{org}/deliveries", "List the deliveries", []flag{
 		{"endpoint", "endpoint", text, false, "only deliveries to this `endpoint`"},
 		{"state", "state", text, false, "only deliveries in this `state`. waiting is any of pending, retrying and held; unsuccessful is failed, or waiting for a retry"},
-		{"type", "type", text, false, "only deliveries of events of this `type`, or of a group such as member.*"},
+		{"type", "type", text, false, "only deliveries of events of this `type`, or of a group such as 'member.*'"},
 		{"status", "status", text, false, "only deliveries whose last attempt was answered with this `status`, such as 500, or with one of a class, such as 5xx; none is no answer"},
 		{"since", "since", pastTime, false, "only deliveries whose last attempt ended at this `time` or later"},
 		{"until", "until", pastTime, false, "only deliveries whose last attempt ended before this `time`"},
@@ -139,7 +139,7 @@ var (
 	deletePlan     = operation{"DELETE", "/plans/{name}", "Delete a plan", nil}
 	listEventTypes = operation{"GET", "/event-types", "List the event types", nil}
 	putEventType   = operation{"PUT", "/event-types/{type}", "Create or update an event type", []flag{
-		{"description", "description", text, false, "what the event means, for receivers"},
+		{"description", "description", text, false, "its `description`, for receivers: what the event means"},
 	}}
 	deleteEventType     = operation{"DELETE", "/event-types/{type}", "Delete an event type", nil}
 	listOperatorLog     = operation{"GET", "/audit-log", "List the operator's log", nil}

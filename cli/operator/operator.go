@@ -48,6 +48,14 @@ type Target struct {
 	Make        bool   // make the data file if it is not there
 }
 
+// TokenFrom is what the operator token is read from, for people.
+func (t Target) TokenFrom() string {
+	if t.TokenFile == "" {
+		return "TEAMDATA_OPERATOR_TOKEN"
+	}
+	return "--operator-token-file " + t.TokenFile
+}
+
 // Connection is a way to the admin API.
 type Connection struct {
 	teamdata.Config              // without what the commands decide, such as the retries

@@ -230,12 +230,25 @@ func TestOddAnswers(t *testing.T) {
 		answer func(http.ResponseWriter)
 		want   string
 	}{
-		"a proxy's page": {func(rw http.ResponseWriter) { http.Error(rw, "<html>", http.StatusBadGateway) }, "the server answered 502 Bad Gateway; is it a teamdata server?"},
-		"a page":         {func(rw http.ResponseWriter) { io.WriteString(rw, "<html>") }, "is it a teamdata server?"},
-		"a list":         {func(rw http.ResponseWriter) { io.WriteString(rw, "[1]") }, "is it a teamdata server?"},
-		"nothing":        {func(http.ResponseWriter) {}, "is it a teamdata server?"},
-		"a redirect":     {func(rw http.ResponseWriter) { rw.WriteHeader(http.StatusNotModified) }, "the server answered 304"},
-		"a broken line":  {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, "no answer from the server: "},
+		"a proxy's page": {func(rw http.ResponseWriter) { http.Error(rw, "<html>", http.StatusBadGateway) }, "the server answered 502 Bad Gateway; " + notTeamdata},
+		"a page":         {func(rw http.ResponseWriter) { io.WriteString(rw, "<html>") }, errForm.Error()},
+		"a list":         {func(rw http.ResponseWriter) { io.WriteString(rw, "[1]") }, errForm.Error()},
+		"nothing":        {func(http.ResponseWriter) {}, errForm.Error()},
+		"a proxy's limit": {func(rw http.ResponseWriter) {
+			rw.Header().Set("Retry-After", "90")
+			rw.WriteHeader(http.StatusTooManyRequests)
+		}, "the server answered 429 Too Many Requests; try again in 90 s"},
+		"a limit": {func(rw http.ResponseWriter) {
+			rw.Header().Set("Retry-After", "90")
+			rw.WriteHeader(http.StatusTooManyRequests)
+			io.WriteString(rw, `{"error":{"code":"rateLimited","message":"Too many requests."}}`)
+		}, "Too many requests; try again in 90 s"},
+		"a wrong token": {func(rw http.ResponseWriter) {
+			rw.WriteHeader(http.StatusUnauthorized)
+			io.WriteString(rw, `{"error":{"code":"unauthorized","message":"The token is wrong."}}`)
+		}, "The token is wrong; it is the token of TEAMDATA_OPERATOR_TOKEN"},
+		"a redirect":    {func(rw http.ResponseWriter) { rw.WriteHeader(http.StatusNotModified) }, "the server answered 304"},
+		"a broken line": {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, "no answer from the server: "},
 		"control": {func(rw http.ResponseWriter) {
 			rw.WriteHeader(400)
 			io.WriteString(rw, `{"error":{"code":"x","message":"a\u001bb"}}`)
@@ -243,22 +256,34 @@ func TestOddAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorldOf(t, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { test.answer(rw) }))
-			_, _, err := w.run("org", "show", "org_a")
-			if err == nil || !strings.Contains(err.Error(), test.want) || strings.ContainsAny(err.Error(), "\n\x1b") {
-				t.Errorf("got %v", err)
+			for _, args := range [][]string{{"org", "show", "org_a"}, {"org", "list"}} {
+				_, _, err := w.run(args...)
+				if err == nil || !strings.Contains(err.Error(), test.want) || strings.ContainsAny(err.Error(), "\n\x1b") {
+					t.Errorf("%q: got %v", args, err)
+				}
 			}
 		})
+	}
+}
+
+// What a header can't carry is named, and nothing is sent.
+func TestControlCharacters(t *testing.T) {
+	w := newWorldOf(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request was sent") }))
+	for _, flag := range []string{"--actor", "--idempotency-key"} {
+		if _, _, err := w.run("org", "create", "--name", "Acme", flag, "usr_ada\r"); err == nil || err.Error() != flag+` "usr_ada\r" holds a control character, such as a line break; leave it out` {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 
 // What the limit refuses is sent again; what is refused for ever ends.
 func TestRefusedByTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		refuse, asked := 2, 0
+		header, refuse, asked := "2", 2, 0
 		api := realAPI(t)
 		w := &world{t: t, url: "http://teamdata", network: inProcess{http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if asked++; asked <= refuse {
-				rw.Header().Set("Retry-After", "2")
+				rw.Header().Set("Retry-After", header)
 				rw.WriteHeader(http.StatusTooManyRequests)
 				io.WriteString(rw, `{"error":{"code":"rateLimited","message":"Too many requests."}}`)
 				return
@@ -267,6 +292,10 @@ func TestRefusedByTheLimit(t *testing.T) {
 		})}}
 		if out, told, err := w.run("org", "create", "--name", "Acme", "--id", "org_acme", "--quiet"); out != "org_acme\n" || strings.Count(told, "asks to wait for 2 s\n") != refuse || err != nil {
 			t.Errorf("it printed %q and %q, %v", out, told, err)
+		}
+		header, refuse, asked = "", 1, 0
+		if _, told, err := w.run("org", "list"); told != "the server has too many requests; trying again in 1 s\n" || err != nil {
+			t.Errorf("without a Retry-After it told %q, %v", told, err)
 		}
 		refuse, asked = 1000, 0
 		if _, _, err := w.run("org", "list"); err == nil || asked != maxRefused+1 {

@@ -35,7 +35,7 @@ Whoever has it can sign in as that person.`,
 			return nil
 		},
 	})
-	cmd.Flags().StringVar(&role, "role", "viewer", "what the person may do there: viewer (sees everything but secrets) or admin")
+	cmd.Flags().StringVar(&role, "role", "viewer", "the `role` that the person has there: viewer (sees everything but secrets) or admin")
 	return cmd
 }
 

@@ -51,6 +51,7 @@ done. It goes on without the command, also after a restart of the server.
 		asks:    n.count,
 		do:      n.create,
 	})
+	cmd.SuggestFor = []string{"endpoint recover", "endpoint replay"}
 	f := cmd.Flags()
 	listDeliveries.bind(f)
 	cmd.MarkFlagsOneRequired(listDeliveries.names()...)

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	teamdata "teamdata/client"
 	"teamdata/internal/hint"
@@ -24,6 +25,11 @@ const (
 )
 
 func (s *session) connect() error {
+	for flag, text := range map[string]string{"actor": s.actor, "idempotency-key": s.idempotencyKey} {
+		if strings.ContainsFunc(text, unicode.IsControl) { // a header can't have it
+			return hint.New(fmt.Sprintf("--%s %q holds a control character, such as a line break", flag, text), "leave it out")
+		}
+	}
 	conn, err := s.Connect(s.cmd.Context(), s.target)
 	if err != nil {
 		return err
@@ -52,10 +58,15 @@ func (s *session) disconnect() error {
 // retrying lets requests be sent again that the server's rate limit refused. For any
 // other there is a person who can decide it.
 func (s *session) retrying(err error, wait time.Duration) bool {
-	if refused, ok := errors.AsType[*teamdata.Error](err); !ok || refused.Status != http.StatusTooManyRequests {
+	refused, ok := errors.AsType[*teamdata.Error](err)
+	if !ok || refused.Status != http.StatusTooManyRequests {
 		return false
 	}
-	s.note("the server asks to wait for %.0f s", math.Ceil(wait.Seconds()))
+	who := "the server asks to wait for"
+	if refused.RetryAfter == 0 {
+		who = "the server has too many requests; trying again in"
+	}
+	s.note("%s %.0f s", who, math.Ceil(wait.Seconds()))
 	return true
 }
 
@@ -121,13 +132,23 @@ func (s *session) explain(o operation, err error) error {
 		return httpclient.Unanswered(err)
 	case s.cmd.Context().Err() != nil:
 		return context.Cause(s.cmd.Context())
+	case isNotJSON(err):
+		return errForm
 	case !isRefused:
 		return hint.With(err, notTeamdata)
-	case refused.Code == "":
-		return hint.New(fmt.Sprintf("the server answered %d %s", refused.Status, refused.Message), notTeamdata)
+	}
+	later := ""
+	if refused.RetryAfter > 0 {
+		later = fmt.Sprintf("try again in %.0f s", refused.RetryAfter.Seconds())
+	}
+	if refused.Code == "" {
+		return hint.New(fmt.Sprintf("the server answered %d %s", refused.Status, refused.Message), cmp.Or(later, notTeamdata))
 	}
 	err = refusal{terminal.Plain(strings.TrimSuffix(refused.Message, ".")), refused}
-	advice := hintFor(refused.Code, refused.Message)
+	advice := cmp.Or(hintFor(refused.Code, refused.Message), later)
+	if refused.Code == teamdata.CodeUnauthorized {
+		advice = "it is the token of " + s.target.TokenFrom()
+	}
 	if noRoute := refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed; noRoute && s.isOther(refused.Header) {
 		advice = fmt.Sprintf("the server is teamdata %s, which may not have this yet", terminal.Plain(refused.Header.Get(versionHeader)))
 	}
@@ -135,6 +156,13 @@ func (s *session) explain(o operation, err error) error {
 		return err
 	}
 	return hint.With(err, advice)
+}
+
+// isNotJSON reports whether an answer could not be read as what it should be.
+func isNotJSON(err error) bool {
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, form := errors.AsType[*json.UnmarshalTypeError](err)
+	return syntax || form
 }
 
 // refusal is the error that a server answered, in its own words alone.
@@ -152,7 +180,7 @@ func refusedWith(err error, code string) bool {
 	return ok && refused.Code == code
 }
 
-const notTeamdata = "is it a teamdata server?"
+const notTeamdata = "is it a teamdata server? Check --server or --socket"
 
 var errForm = hint.New("the answer is not what teamdata answers", notTeamdata)
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,7 +123,7 @@ func (e *env) command(a *action, ids *idList) *cobra.Command {
 		cmd.Flags().BoolVarP(&e.yes, "yes", "y", false, "don't ask")
 	}
 	if a.columns != nil {
-		cmd.Flags().IntVar(&e.limit, "limit", 0, "print so many at most; 0 for all")
+		cmd.Flags().IntVar(&e.limit, "limit", 0, "print at most `n` of them; 0 for all")
 		cmd.PreRunE = func(*cobra.Command, []string) error {
 			if e.limit < 0 {
 				return errors.New("--limit is 0 (all) or more")
@@ -199,10 +200,26 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	err := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+	if elsewhere := suggestedFor(cmd.Root(), cmd.Name()+" "+args[0]); elsewhere != nil {
+		return hint.With(err, fmt.Sprintf("did you mean %[1]s? See %[1]s --help", elsewhere.CommandPath()))
+	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return hint.With(err, fmt.Sprintf("did you mean %s? See %s --help", strings.Join(near, " or "), cmd.CommandPath()))
 	}
 	return SeeHelp(cmd, err)
+}
+
+// suggestedFor finds the command that is meant by a name that is another resource's.
+func suggestedFor(cmd *cobra.Command, typed string) *cobra.Command {
+	if slices.Contains(cmd.SuggestFor, typed) {
+		return cmd
+	}
+	for _, below := range cmd.Commands() {
+		if found := suggestedFor(below, typed); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 // NoArgs refuses arguments.

@@ -15,10 +15,10 @@ const byteOrderMark = "\ufeff"
 
 const saveAsUTF8 = "save it in UTF-8"
 
-// utf8Text returns what an input holds, without a mark of the order of bytes. What is not
+// UTF8Text returns what an input holds, without a mark of the order of bytes. What is not
 // text in UTF-8 is refused at its place: JSON would carry it as U+FFFD, or, of UTF-16, as
 // U+0000 behind each letter.
-func utf8Text(name string, in io.Reader) ([]byte, error) {
+func UTF8Text(name string, in io.Reader) ([]byte, error) {
 	text, err := withoutMark(name, in)
 	if err != nil {
 		return nil, err

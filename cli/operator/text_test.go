@@ -18,7 +18,7 @@ func TestUTF8Text(t *testing.T) {
 		"\xfe\xff\x00B\x00e":   "notes.txt is UTF-16; save it in UTF-8",
 		"a\xed\xa0\x80 a half": "notes.txt line 1, byte 2: is not valid UTF-8; save it in UTF-8",
 	} {
-		got, err := utf8Text("notes.txt", strings.NewReader(content))
+		got, err := UTF8Text("notes.txt", strings.NewReader(content))
 		if err != nil {
 			got = []byte(err.Error())
 		}

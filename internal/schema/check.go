@@ -13,24 +13,37 @@ type checker struct {
 	steps  int
 	depth  int         // of parts that are being applied
 	quiet  int         // above 0: only whether it fits matters, and not why
-	place  []string    // in the value
+	place  []step      // in the value
 	scope  []*resource // of the parts that are being applied
 	first  *fault
 }
 
 // fault is where a value does not match, and why.
 type fault struct {
-	place   []string
+	place   []step
 	message string
+}
+
+// step is one on the way to a place: the name of a field, or an index of a list.
+type step struct {
+	name   string
+	inList bool
+	index  int
+}
+
+func itemStep(i int) step { return step{inList: true, index: i} }
+
+func (s step) compare(with step) int {
+	return cmp.Or(cmp.Compare(s.name, with.name), cmp.Compare(s.index, with.index))
 }
 
 // fail records a fault. Of several the first by its place is kept.
 func (c *checker) fail(format string, args ...any) bool {
-	if c.quiet > 0 || c.first != nil && slices.Compare(c.place, c.first.place) > 0 {
+	if c.quiet > 0 || c.first != nil && slices.CompareFunc(c.place, c.first.place, step.compare) > 0 {
 		return false
 	}
 	f := &fault{slices.Clone(c.place), fmt.Sprintf(format, args...)}
-	if c.first == nil || cmp.Or(slices.Compare(f.place, c.first.place), cmp.Compare(f.message, c.first.message)) < 0 {
+	if c.first == nil || cmp.Or(slices.CompareFunc(f.place, c.first.place, step.compare), cmp.Compare(f.message, c.first.message)) < 0 {
 		c.first = f
 	}
 	return false
@@ -90,8 +103,8 @@ func (c *checker) fits(p *part, value any, up *seen) bool {
 }
 
 // applyAt applies a part to what is at a step from here.
-func (c *checker) applyAt(step string, p *part, value any) bool {
-	c.place = append(c.place, step)
+func (c *checker) applyAt(s step, p *part, value any) bool {
+	c.place = append(c.place, s)
 	ok := c.apply(p, value, nil)
 	c.place = c.place[:len(c.place)-1]
 	return ok
@@ -99,14 +112,14 @@ func (c *checker) applyAt(step string, p *part, value any) bool {
 
 // seen is what was evaluated of an object or a list: the steps to its members or items. Its
 // methods may be called on nil, which keeps nothing.
-type seen struct{ steps map[string]bool }
+type seen struct{ steps map[step]bool }
 
-func (s *seen) mark(step string) {
+func (s *seen) mark(at step) {
 	if s != nil {
 		if s.steps == nil {
-			s.steps = map[string]bool{}
+			s.steps = map[step]bool{}
 		}
-		s.steps[step] = true
+		s.steps[at] = true
 	}
 }
 

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -39,18 +40,22 @@ func display(value any) string {
 	return fmt.Sprint(value)
 }
 
-// placeOf formats a place, such as lines[2].price.
-func placeOf(steps []string) string {
+// placeOf formats a place, such as lines[2].price. A name that could be taken for an index
+// is in quotes.
+func placeOf(steps []step) string {
 	var place strings.Builder
 	for _, s := range steps {
-		switch {
-		case s != "" && strings.Trim(s, "0123456789") == "":
-			place.WriteString("[" + s + "]")
-		case place.Len() > 0:
-			place.WriteString("." + s)
-		default:
-			place.WriteString(s)
+		if s.inList {
+			fmt.Fprintf(&place, "[%d]", s.index)
+			continue
 		}
+		if place.Len() > 0 {
+			place.WriteByte('.')
+		}
+		if strings.Trim(s.name, "0123456789") == "" {
+			s.name = strconv.Quote(s.name)
+		}
+		place.WriteString(s.name)
 	}
 	return place.String()
 }

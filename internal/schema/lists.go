@@ -1,7 +1,5 @@
 package schema
 
-import "strconv"
-
 // items is for the items of a list: the first have a part each, and the rest one.
 func items(s *source) rule {
 	start, end := "prefixItems", "items"
@@ -16,16 +14,16 @@ func items(s *source) rule {
 		list, _ := value.([]any)
 		ok := true
 		for i, item := range list {
-			p, step := rest, strconv.Itoa(i)
+			p, at := rest, itemStep(i)
 			if i < len(first) {
 				p = first[i]
 			} else if rest == nil {
 				break
 			}
-			if ok = c.applyAt(step, p, item) && ok; !ok && c.quiet > 0 {
+			if ok = c.applyAt(at, p, item) && ok; !ok && c.quiet > 0 {
 				return false
 			}
-			seen.mark(step)
+			seen.mark(at)
 		}
 		return ok
 	}
@@ -53,7 +51,7 @@ func contains(s *source) rule {
 		n := 0
 		for i, item := range list {
 			if c.fits(p, item, nil) {
-				seen.mark(strconv.Itoa(i))
+				seen.mark(itemStep(i))
 				n++
 			}
 		}
@@ -99,9 +97,9 @@ func unevaluatedItems(s *source) rule {
 		c.count(len(list))
 		ok := true
 		for i, item := range list {
-			if step := strconv.Itoa(i); !seen.steps[step] {
-				ok = c.applyAt(step, p, item) && ok
-				seen.mark(step)
+			if at := itemStep(i); !seen.steps[at] {
+				ok = c.applyAt(at, p, item) && ok
+				seen.mark(at)
 			}
 		}
 		return ok

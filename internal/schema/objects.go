@@ -30,12 +30,12 @@ func properties(s *source) rule {
 		for name, inner := range object {
 			p, known := named[name]
 			if known {
-				ok = c.applyAt(name, p, inner) && ok
+				ok = c.applyAt(step{name: name}, p, inner) && ok
 			}
 			for _, pattern := range patterns {
 				if pattern.MatchString(name) {
 					known = true
-					ok = c.applyAt(name, pattern.part, inner) && ok
+					ok = c.applyAt(step{name: name}, pattern.part, inner) && ok
 				}
 			}
 			switch {
@@ -44,9 +44,9 @@ func properties(s *source) rule {
 			case !known && rest.never:
 				extra = append(extra, name)
 			case !known:
-				ok = c.applyAt(name, rest, inner) && ok
+				ok = c.applyAt(step{name: name}, rest, inner) && ok
 			}
-			if seen.mark(name); !ok && c.quiet > 0 {
+			if seen.mark(step{name: name}); !ok && c.quiet > 0 {
 				return false
 			}
 		}
@@ -164,14 +164,14 @@ func unevaluatedProperties(s *source) rule {
 		var extra []string
 		for name, inner := range object {
 			switch {
-			case seen.steps[name]:
+			case seen.steps[step{name: name}]:
 				continue
 			case p.never:
 				extra = append(extra, name)
 			default:
-				ok = c.applyAt(name, p, inner) && ok
+				ok = c.applyAt(step{name: name}, p, inner) && ok
 			}
-			seen.mark(name)
+			seen.mark(step{name: name})
 		}
 		return c.allows(extra) && ok
 	}

@@ -23,6 +23,7 @@ func TestCheck(t *testing.T) {
 		{`{"type":"object","required":["a"]}`, `{}`, "missing property 'a'"},
 		{`{"properties":{"amount":{"type":"number"}}}`, `{"amount":"x"}`, "amount: got string, want number"},
 		{`{"properties":{"lines":{"items":{"properties":{"price":{"minimum":1}}}}}}`, `{"lines":[{"price":1},{"price":0}]}`, "lines[1].price: minimum: got 0, want 1"},
+		{`{"properties":{"7":{"items":{"properties":{"0":{"minimum":1}}}}}}`, `{"7":[{"0":1},{"0":0}]}`, `"7"[1]."0": minimum: got 0, want 1`},
 		{`{"additionalProperties":false}`, `{"b":1}`, "additional properties 'b' not allowed"},
 		{`{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`, `{"a":1}`, "a: 'anyOf' failed"},
 		{`{"properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, `{"b":1,"a":1}`, "a: got number, want string"},

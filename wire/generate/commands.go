@@ -109,10 +109,15 @@ func flagName(name string) string {
 	return strings.ToLower(capitals.ReplaceAllString(strings.TrimSuffix(name, seconds), "-$0"))
 }
 
+// forShell is code that has to be in quotes on a command line, or the shell may put the names
+// of files in its place.
+var forShell = regexp.MustCompile("`([^`]*[*][^`]*)`")
+
 // usage is a field's description as the help of its flag. One of its words, in back quotes,
 // names the value, if it takes one.
 func (s schema) usage(name, kind string) string {
-	text := strings.NewReplacer("`", "", ", in seconds", "", "True to ", "").Replace(strings.TrimSuffix(s.Description, "."))
+	text := forShell.ReplaceAllString(strings.TrimSuffix(s.Description, "."), "'$1'")
+	text = strings.NewReplacer("`", "", ", in seconds", "", "True to ", "").Replace(text)
 	text = strings.ToLower(text[:1]) + text[1:]
 	if kind == "truth" {
 		return text

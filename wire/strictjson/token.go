@@ -56,17 +56,24 @@ func (r *Reader) located(err error, inRaw bool) error {
 // twice is the error of a name that an object has already, of which receivers that take
 // the first value and those that take the last would read different ones.
 func (r *Reader) twice(err *jsontext.SyntacticError, inRaw bool) error {
-	names := []string{err.JSONPointer.LastToken()}
-	if inRaw { // the decoder may have moved the names on the way there while it read on; from a buffer it doesn't
-		_, again := jsontext.NewDecoder(bytes.NewBuffer(r.next())).ReadValue()
-		errors.As(again, &err)
-		names = slices.Collect(err.JSONPointer.Tokens())
+	if !inRaw {
+		return r.WrongAt(quoted(err.JSONPointer.LastToken()), "is there twice")
 	}
+	// The decoder may have moved the names on the way there while it read on. From a buffer
+	// it doesn't, and token by token it knows which objects and lists it is in.
+	again := jsontext.NewDecoder(bytes.NewBuffer(r.next()))
+	var fault error
+	for fault == nil {
+		_, fault = again.ReadToken()
+	}
+	errors.As(fault, &err)
+	names := slices.Collect(err.JSONPointer.Tokens())
 	at, last := Reader{place: slices.Clone(r.place)}, len(names)-1
-	for _, name := range names[:last] {
+	for i, name := range names[:last] {
 		s := step{name: quoted(name)}
-		if index, err := strconv.Atoi(name); err == nil {
-			s = step{index: index}
+		if kind, _ := again.StackIndex(i + 1); kind == jsontext.KindBeginArray {
+			s.name = ""
+			s.index, _ = strconv.Atoi(name)
 		}
 		at.place = append(at.place, s)
 	}

@@ -379,7 +379,7 @@ type Endpoint struct {
 
 // EndpointChange Fields that are left out stay; null clears the description.
 type EndpointChange struct {
-	// Description What it is for, for people.
+	// Description Its description, for people: what it is for.
 	Description *string `json:"description,omitempty" null:"clears"`
 
 	// Events The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
@@ -430,7 +430,7 @@ type EventType struct {
 
 // EventTypeChange The description and the schema of an event type.
 type EventTypeChange struct {
-	// Description What the event means, for receivers.
+	// Description Its description, for receivers: what the event means.
 	Description *string `json:"description,omitempty"`
 
 	// Schema The JSON Schema that the data must match, of draft 2020-12, or of draft-07 if it names that: an object, true or false, of at most 64 KiB. Null allows any object.
@@ -616,7 +616,7 @@ type NewAuditLogEntries struct {
 
 // NewAuditLogEntry An entry to add.
 type NewAuditLogEntry struct {
-	// Action What was done, such as `door.opened`.
+	// Action The action, such as `door.opened`.
 	Action string `json:"action"`
 
 	// ActorID Who did it; null for no actor. Without it the actor is that of `Teamdata-Actor`.
@@ -634,7 +634,7 @@ type NewEndpoint struct {
 	// Events The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
 	Events []string `json:"events"`
 
-	// Description What it is for, for people.
+	// Description Its description, for people: what it is for.
 	Description *string `json:"description,omitempty" null:"clears"`
 
 	// ID Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one.
@@ -730,7 +730,7 @@ type NewPortalLink struct {
 	// Role The role: a `viewer` sees everything but secrets and changes nothing, an `admin` manages the org.
 	Role NewPortalLinkRole `json:"role"`
 
-	// Email The person's mail address, for the page; that of the member, unless it is given.
+	// Email The person's email address, for the page; that of the member, unless it is given.
 	Email *string `json:"email,omitempty"`
 
 	// ExpiresInSeconds How long the link is valid, in seconds; at most an hour, which is also the default.
@@ -769,7 +769,7 @@ type NewSubscription struct {
 	// ID The id of the subscription, of A-Z a-z 0-9 _ and -.
 	ID *string `json:"id,omitempty"`
 
-	// Interval How often it is paid for, such as `month`, `year` or `none`.
+	// Interval The interval at which it is paid for, such as `month`, `year` or `none`.
 	Interval *string `json:"interval,omitempty"`
 
 	// Plan The name of a plan: `free`, `team`, `business`, `selfHosted` or one that was added.
@@ -1177,7 +1177,7 @@ type SubscriptionChange struct {
 	// ID The id of the subscription, of A-Z a-z 0-9 _ and -.
 	ID *string `json:"id,omitempty"`
 
-	// Interval How often it is paid for, such as `month`, `year` or `none`.
+	// Interval The interval at which it is paid for, such as `month`, `year` or `none`.
 	Interval *string `json:"interval,omitempty"`
 
 	// Plan The name of a plan: `free`, `team`, `business`, `selfHosted` or one that was added.

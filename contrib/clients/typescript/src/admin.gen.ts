@@ -229,7 +229,7 @@ export interface components {
         };
         /** @description Fields that are left out stay; null clears the description. */
         EndpointChange: {
-            /** @description What it is for, for people. */
+            /** @description Its description, for people: what it is for. */
             description?: string | null;
             /** @description The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
             events?: string[] | null;
@@ -268,7 +268,7 @@ export interface components {
         };
         /** @description The description and the schema of an event type. */
         EventTypeChange: {
-            /** @description What the event means, for receivers. */
+            /** @description Its description, for receivers: what the event means. */
             description?: string | null;
             /** @description The JSON Schema that the data must match, of draft 2020-12, or of draft-07 if it names that: an object, true or false, of at most 64 KiB. Null allows any object. */
             schema?: unknown;
@@ -410,7 +410,7 @@ export interface components {
         };
         /** @description An entry to add. */
         NewAuditLogEntry: {
-            /** @description What was done, such as `door.opened`. */
+            /** @description The action, such as `door.opened`. */
             action: string;
             /** @description Who did it; null for no actor. Without it the actor is that of `Teamdata-Actor`. */
             actorId?: string | null;
@@ -419,7 +419,7 @@ export interface components {
         };
         /** @description A webhook endpoint to create. An org has at most 50 (409). */
         NewEndpoint: {
-            /** @description What it is for, for people. */
+            /** @description Its description, for people: what it is for. */
             description?: string | null;
             /** @description The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
             events: string[];
@@ -492,7 +492,7 @@ export interface components {
         };
         /** @description Who is signed in, with which role, and how long the link is valid. */
         NewPortalLink: {
-            /** @description The person's mail address, for the page; that of the member, unless it is given. */
+            /** @description The person's email address, for the page; that of the member, unless it is given. */
             email?: string | null;
             /** @description How long the link is valid, in seconds; at most an hour, which is also the default. */
             expiresInSeconds?: number | null;
@@ -526,7 +526,7 @@ export interface components {
         NewSubscription: {
             /** @description The id of the subscription, of A-Z a-z 0-9 _ and -. */
             id?: string | null;
-            /** @description How often it is paid for, such as `month`, `year` or `none`. */
+            /** @description The interval at which it is paid for, such as `month`, `year` or `none`. */
             interval?: string | null;
             /** @description The name of a plan: `free`, `team`, `business`, `selfHosted` or one that was added. */
             plan?: string | null;
@@ -827,7 +827,7 @@ export interface components {
         SubscriptionChange: {
             /** @description The id of the subscription, of A-Z a-z 0-9 _ and -. */
             id?: string | null;
-            /** @description How often it is paid for, such as `month`, `year` or `none`. */
+            /** @description The interval at which it is paid for, such as `month`, `year` or `none`. */
             interval?: string | null;
             /** @description The name of a plan: `free`, `team`, `business`, `selfHosted` or one that was added. */
             plan?: string | null;
