@@ -173,7 +173,7 @@ type clockSwitch struct{ clock **TestClock }
 func (t clockSwitch) Set(text string) error {
 	on, err := strconv.ParseBool(text)
 	if *t.clock = nil; on {
-		*t.clock = NewTestClock()
+		*t.clock = new(TestClock)
 	}
 	return err
 }

@@ -177,7 +177,7 @@ func (d *doing) run(tx Tx) (err error) {
 		d.answer, err = d.work(tx)
 		return err
 	}
-	d.answer, d.replayed, err = Once(tx, d.key[0], d.print, d.work)
+	d.answer, d.replayed, err = once(tx, d.key[0], d.print, d.work)
 	return err
 }
 
@@ -260,8 +260,7 @@ func (i *Idempotency) end(k IdempotencyKey) {
 	i.mu.Unlock()
 }
 
-// Once does in a transaction what Do does, for a key that no other request is using.
-func Once(tx Tx, k IdempotencyKey, print Fingerprint, work func(Tx) (Answer, error)) (a Answer, replayed bool, err error) {
+func once(tx Tx, k IdempotencyKey, print Fingerprint, work func(Tx) (Answer, error)) (a Answer, replayed bool, err error) {
 	if a, replayed, err = kept(tx, k, print); err != nil || replayed {
 		return a, replayed, err
 	}

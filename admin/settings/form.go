@@ -19,15 +19,24 @@ func (r *request) ChangeOnce(fn func(tx store.Tx) (kept string, err error)) (kep
 	}
 	sent := store.FingerprintOf(http.MethodPost, r.HTTP.URL.Path, "", []byte(r.HTTP.PostForm.Encode())) // of up to maxForm, so beside the writer
 	print := store.FingerprintOf("", "", r.actor(), sent[:])
-	key := store.IdempotencyKey{OrgID: r.Org.ID, Key: "form:" + hex.EncodeToString(print[:])} // shared neither by two forms nor with an API client's requests
-	r.keys = []store.IdempotencyKey{key}
+	key := "form:" + hex.EncodeToString(print[:]) // shared neither by two forms nor with an API client's requests
+	r.keys = []store.IdempotencyKey{{OrgID: r.Org.ID, Key: key}}
 	err = r.Change(func(tx store.Tx) error {
-		first, replayed, err := store.Once(tx, key, print, func(tx store.Tx) (store.Answer, error) {
-			result, err := fn(tx)
-			return store.Answer{Status: http.StatusSeeOther, Body: []byte(result)}, err
+		first, err := tx.IdempotencyRecord(r.Org.ID, key)
+		if err == nil {
+			kept, again = string(first.Answer.Body), true
+			return nil
+		}
+		if !store.IsNotFound(err) {
+			return err
+		}
+		if kept, err = fn(tx); err != nil {
+			return err
+		}
+		return tx.AddIdempotencyRecord(store.IdempotencyRecord{
+			OrgID: r.Org.ID, Key: key, Fingerprint: print, FirstUse: tx.Now(),
+			Answer: store.Answer{Status: http.StatusSeeOther, Body: []byte(kept)},
 		})
-		kept, again = string(first.Body), replayed
-		return err
 	})
 	return kept, again, err
 }
