@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"delivery":          {"teamdata/store", "teamdata/internal/", "teamdata/delivery/", "github.com/rs/zerolog"},
 	"delivery/mail":     {"teamdata/internal/canonical", "teamdata/internal/netguard", "teamdata/store", "github.com/wneessen/go-mail"},
 	"delivery/receiver": {"teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
-	"delivery/timers":   {},
+	"delivery/wheel":    {},
 
 	"wire/eventtype":  {"teamdata/internal/schema", "teamdata/store", "teamdata/wire/reference"},
 	"wire/fixture":    {"teamdata/internal/hint", "teamdata/internal/schema", "teamdata/store", "teamdata/wire/eventtype", "teamdata/wire/strictjson"},

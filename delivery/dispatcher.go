@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"teamdata/delivery/timers"
+	"teamdata/delivery/wheel"
 	"teamdata/internal/hint"
 	"teamdata/store"
 )
@@ -27,7 +27,7 @@ type Dispatcher struct {
 	asked      chan chan<- struct{} // see Settle
 
 	// The rest belongs to Run's goroutine.
-	timers      *timers.Heap[uint64] // when something is due of endpoints that have nothing due now
+	wheel       *wheel.Wheel[uint64]
 	queues      map[uint64]*endpointQueue
 	healthy     fairQueue // of queues whose endpoints acknowledged lately
 	probation   fairQueue // of the others
@@ -46,7 +46,7 @@ func New(s store.Store, c Config) *Dispatcher {
 		store: s, config: c, send: sender.send, disconnect: sender.disconnect,
 		pulse: make(chan struct{}), asked: make(chan chan<- struct{}), tooLate: make(chan struct{}, 1),
 		onAttempt: func(string, string, string, time.Duration) {},
-		timers:    timers.New[uint64](), queues: make(map[uint64]*endpointQueue),
+		wheel:     wheel.New[uint64](c.Now()), queues: make(map[uint64]*endpointQueue),
 	}
 	d.inbox.init()
 	s.OnDue(d.inbox.addDue)
@@ -74,9 +74,7 @@ func (d *Dispatcher) Run(ctx, grace context.Context) error {
 	for ctx.Err() == nil {
 		now := d.config.Now()
 		d.readInbox(now)
-		for _, endpoint := range d.timers.Expire(now) {
-			d.enqueue(d.queue(endpoint))
-		}
+		d.wheel.Expire(now, func(endpoint uint64) { d.enqueue(d.queue(endpoint)) })
 		d.dispatch(ctx, grace, now)
 		d.answerIfSettled()
 		d.sleep(ctx)
@@ -136,7 +134,7 @@ func (d *Dispatcher) readInbox(now time.Time) {
 	for endpoint, at := range due {
 		if at.After(now) {
 			d.doubt(at, now)
-			d.timers.SetEarlier(endpoint, at)
+			d.wheel.SetEarlier(endpoint, at)
 		} else {
 			d.enqueue(d.queue(endpoint))
 		}
@@ -224,9 +222,9 @@ func (d *Dispatcher) claim(grace context.Context, q *endpointQueue, now time.Tim
 func (d *Dispatcher) schedule(q *endpointQueue, next, now time.Time) {
 	switch {
 	case next.IsZero():
-		d.timers.Remove(q.endpoint)
+		d.wheel.Remove(q.endpoint)
 	case next.After(now):
-		d.timers.Set(q.endpoint, next)
+		d.wheel.Set(q.endpoint, next)
 	case q.inFlight < q.window:
 		d.enqueue(q)
 	default:
@@ -270,7 +268,7 @@ func (d *Dispatcher) fairQueue(q *endpointQueue) *fairQueue {
 // sleep waits for work or for the next due time.
 func (d *Dispatcher) sleep(ctx context.Context) {
 	var timer <-chan time.Time
-	if next, ok := d.timers.Next(); ok {
+	if next, ok := d.wheel.Next(); ok {
 		timer = time.After(untilLook(d.config.Now(), next))
 	}
 	if d.short.pausing() {

@@ -18,7 +18,7 @@ func (d *Dispatcher) SendThrough(network http.RoundTripper) {
 // Held is how many endpoints the dispatcher remembers something of, in each of
 // the places where it does. It is for a dispatcher that is known to sleep.
 func (d *Dispatcher) Held() (queues, timers, notices int) {
-	return len(d.queues), d.timers.Len(), len(d.inbox.due) + len(d.inbox.results)
+	return len(d.queues), d.wheel.Len(), len(d.inbox.due) + len(d.inbox.results)
 }
 
 // SendThrough lets mail go to a server of a test's own.

@@ -96,8 +96,9 @@ func TestStorePauses(t *testing.T) {
 		now := time.Now()
 		d.claim(t.Context(), d.queue(1), now)
 		for nanosecond, want := range []int{0, 1} {
-			after := time.Second - 1 + time.Duration(nanosecond)
-			if due := len(d.timers.Expire(now.Add(after))); due != want {
+			due, after := 0, time.Second-1+time.Duration(nanosecond)
+			d.wheel.Expire(now.Add(after), func(uint64) { due++ })
+			if due != want {
 				t.Errorf("%s after a claim that failed, %d are due", after, due)
 			}
 		}

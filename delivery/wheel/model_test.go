@@ -1,6 +1,7 @@
-package timers
+package wheel
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -12,7 +13,8 @@ import (
 // seeds are those of random histories that are compared with the model.
 var seeds = kit.NewSeeds("seeds", 300)
 
-// model is the heap as a plain list.
+// model is the wheel as a plain list. Dues are kept as they were given, so the
+// rounding is checked too.
 type model struct{ list []modelEntry }
 
 type modelEntry struct {
@@ -34,21 +36,25 @@ func (m *model) set(id int, due time.Time) {
 }
 
 func (m *model) setEarlier(id int, due time.Time) {
-	if i := m.index(id); i < 0 || due.Before(m.list[i].due) {
+	if i := m.index(id); i < 0 || wholeMS(due) < wholeMS(m.list[i].due) {
 		m.set(id, due)
 	}
+}
+
+func wholeMS(due time.Time) int64 {
+	return due.Add(time.Millisecond - 1).UnixMilli()
 }
 
 func (m *model) expire(now time.Time) []int {
 	var out []modelEntry
 	m.list = slices.DeleteFunc(m.list, func(e modelEntry) bool {
-		expired := !e.due.After(now)
+		expired := wholeMS(e.due) <= now.UnixMilli()
 		if expired {
 			out = append(out, e)
 		}
 		return expired
 	})
-	slices.SortStableFunc(out, func(a, b modelEntry) int { return a.due.Compare(b.due) })
+	slices.SortStableFunc(out, func(a, b modelEntry) int { return cmp.Compare(wholeMS(a.due), wholeMS(b.due)) })
 	var ids []int
 	for _, e := range out {
 		ids = append(ids, e.id)
@@ -56,7 +62,8 @@ func (m *model) expire(now time.Time) []int {
 	return ids
 }
 
-// span is a random distance in time: often the same as another, sometimes years.
+// span is a random distance in time: often at the edge of a slot, sometimes
+// years.
 func span(r *rand.Rand) time.Duration {
 	edges := []int64{0, 1, 63, 64, 65, 4095, 4096, 4097, 1<<18 - 1, 1 << 18, 1<<18 + 1, 1 << 24, 1 << 36}
 	d := time.Duration(edges[r.IntN(len(edges))]) * time.Millisecond
@@ -83,14 +90,14 @@ type history struct {
 	t   *testing.T
 	r   *rand.Rand
 	now time.Time
-	h   *Heap[int]
+	w   *Wheel[int]
 	m   model
 }
 
 func newHistory(t *testing.T, seed uint64) *history {
 	r := rand.New(rand.NewPCG(seed, 1))
 	now := epoch.Add(span(r))
-	return &history{t: t, r: r, now: now, h: New[int]()}
+	return &history{t: t, r: r, now: now, w: New[int](now)}
 }
 
 func (h *history) step() {
@@ -100,13 +107,13 @@ func (h *history) step() {
 	}
 	switch h.r.IntN(14) {
 	default:
-		h.h.Set(id, due)
+		h.w.Set(id, due)
 		h.m.set(id, due)
 	case 0:
-		h.h.SetEarlier(id, due)
+		h.w.SetEarlier(id, due)
 		h.m.setEarlier(id, due)
 	case 1:
-		h.h.Remove(id)
+		h.w.Remove(id)
 		h.m.remove(id)
 	case 2:
 		h.expire(h.now.Add(span(h.r)))
@@ -120,40 +127,39 @@ func (h *history) step() {
 
 func (h *history) expire(now time.Time) {
 	h.now = now
-	got := h.h.Expire(now)
+	var got []int
+	h.w.Expire(now, func(id int) { got = append(got, id) })
 	if want := h.m.expire(now); !slices.Equal(got, want) {
 		h.t.Fatalf("Expire(%v) handed out %v, want %v", now, got, want)
 	}
 }
 
 func (h *history) expireNext() {
-	if next, ok := h.h.Next(); ok && next.After(h.now) {
+	if next, ok := h.w.Next(); ok && next.After(h.now) {
 		h.expire(next)
 	}
 }
 
 func (h *history) check() {
-	if h.h.Len() != len(h.m.list) {
-		h.t.Fatalf("Len = %d, want %d", h.h.Len(), len(h.m.list))
+	if h.w.Len() != len(h.m.list) {
+		h.t.Fatalf("Len = %d, want %d", h.w.Len(), len(h.m.list))
 	}
-	next, ok := h.h.Next()
+	next, ok := h.w.Next()
 	if ok != (len(h.m.list) > 0) {
 		h.t.Fatalf("Next found %v with %d entries", ok, len(h.m.list))
 	}
-	if !ok {
-		return
-	}
-	first := slices.MinFunc(h.m.list, func(a, b modelEntry) int { return a.due.Compare(b.due) })
-	if !next.Equal(first.due) {
-		h.t.Fatalf("Next = %v, and %d is due at %v", next, first.id, first.due)
+	for _, e := range h.m.list {
+		if next.UnixMilli() > wholeMS(e.due) {
+			h.t.Fatalf("Next = %v, after %d's due %v", next, e.id, e.due)
+		}
 	}
 }
 
 // drain follows Next alone, as a dispatcher does, and counts the wakes.
 func (h *history) drain() {
 	h.expire(h.now)
-	for limit := h.h.Len(); h.h.Len() > 0; limit-- {
-		next, _ := h.h.Next()
+	for limit := levels * h.w.Len(); h.w.Len() > 0; limit-- {
+		next, _ := h.w.Next()
 		if limit == 0 || !next.After(h.now) {
 			h.t.Fatalf("woken for nothing at %v, Next = %v", h.now, next)
 		}
