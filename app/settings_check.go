@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	settingspage "teamdata/admin/settings"
 	"teamdata/delivery/mail"
 	"teamdata/internal/hint"
 	"teamdata/internal/netguard"
@@ -53,8 +54,7 @@ func (s *Settings) Check() error {
 
 // checkFlags checks the values of the flags and their combination.
 func (s *Settings) checkFlags() error {
-	return cmp.Or(locate(s.Data).checkForm("--data"), s.checkRules(), s.checkACME(), s.checkSettingsPage(),
-		s.checkListeners(), checkMemory(s.MemoryLimit))
+	return cmp.Or(locate(s.Data).checkForm("--data"), s.checkRules(), s.checkACME(), s.checkListeners(), checkMemory(s.MemoryLimit))
 }
 
 // The ends of rules that several flags have.
@@ -187,6 +187,18 @@ func (s *Settings) Faults() (faults []error) {
 	add("--trusted-proxies: ", err)
 	_, err = netguard.ParseCIDRs(s.AllowEndpointCIDR)
 	add("--allow-endpoint-cidr: ", err)
+	for _, name := range s.Domains {
+		add("--domain: ", certificates.CheckDomain(name))
+	}
+	for _, origin := range s.FrameAncestors {
+		add("--frame-ancestors: ", settingspage.CheckAncestor(origin))
+	}
+	if s.BrandName != "" {
+		add("--brand-name: ", settingspage.CheckBrandName(s.BrandName))
+	}
+	if s.BrandColour != "" {
+		add("--brand-colour: ", settingspage.CheckBrandColour(s.BrandColour))
+	}
 	if s.SMTPURL != "" && s.MailFrom != "" {
 		_, err = mail.New(mail.Config{URL: s.SMTPURL, From: s.MailFrom, SettingsURL: cmp.Or(s.publicOrigin(), "https://localhost")})
 		add("--smtp-url: ", err)
@@ -201,11 +213,6 @@ const LetsEncryptTerms = "https://letsencrypt.org/repository/"
 func (s *Settings) checkACME() error {
 	if len(s.Domains) == 0 {
 		return nil
-	}
-	for _, name := range s.Domains {
-		if err := certificates.CheckDomain(name); err != nil {
-			return fmt.Errorf("--domain: %w", err)
-		}
 	}
 	if err := s.checkACMEDirectories(); err != nil {
 		return err
