@@ -2,6 +2,8 @@ package delivery
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -104,4 +106,48 @@ func record(ctx context.Context, s store.Store, log *zerolog.Logger, scope store
 		case <-time.After(recordPause):
 		}
 	}
+}
+
+// maxIdle is the number of idle goroutines kept.
+const maxIdle = 64
+
+// workers are the goroutines of attempts, one each. They are reused, since their
+// stacks have already grown to the size needed.
+type workers struct {
+	run      func(job)
+	jobs     chan job // to an idle worker
+	idle     atomic.Int32
+	inFlight sync.WaitGroup
+}
+
+func (w *workers) start(j job) {
+	w.inFlight.Add(1)
+	select {
+	case w.jobs <- j:
+	default:
+		go w.work(j)
+	}
+}
+
+func (w *workers) work(j job) {
+	for more := true; more; j, more = w.next() {
+		w.run(j)
+		w.inFlight.Done()
+	}
+}
+
+// next waits for another job; more is false if enough other workers are idle.
+func (w *workers) next() (j job, more bool) {
+	defer w.idle.Add(-1)
+	if w.idle.Add(1) > maxIdle {
+		return job{}, false
+	}
+	j, more = <-w.jobs
+	return j, more
+}
+
+// wait waits for the attempts in flight, and lets the idle goroutines end.
+func (w *workers) wait() {
+	w.inFlight.Wait()
+	close(w.jobs)
 }

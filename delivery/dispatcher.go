@@ -21,7 +21,7 @@ type Dispatcher struct {
 	disconnect func() // from receivers, where no attempt is in flight
 	onAttempt  func(orgID, endpointID, outcome string, took time.Duration)
 	inbox      inbox
-	attempts   sync.WaitGroup
+	workers    workers
 	tooLate    chan struct{}        // has one token while something is due later than the schedule allows
 	pulse      chan struct{}        // takes a token while Run has nothing else to do
 	asked      chan chan<- struct{} // see Settle
@@ -49,6 +49,7 @@ func New(s store.Store, c Config) *Dispatcher {
 		wheel:     wheel.New[uint64](c.Now()), queues: make(map[uint64]*endpointQueue),
 	}
 	d.inbox.init()
+	d.workers = workers{run: d.attempt, jobs: make(chan job)}
 	s.OnDue(d.inbox.addDue)
 	return d
 }
@@ -81,7 +82,7 @@ func (d *Dispatcher) Run(ctx, grace context.Context) error {
 	}
 	var handedOver sync.WaitGroup
 	handedOver.Go(func() { d.store.HandOver(grace) })
-	d.attempts.Wait()
+	d.workers.wait()
 	handedOver.Wait()
 	d.disconnect()
 	return nil
@@ -211,8 +212,7 @@ func (d *Dispatcher) claim(grace context.Context, q *endpointQueue, now time.Tim
 	for i := range claims.Claims {
 		q.inFlight++
 		d.count(q, 1)
-		j := job{grace, &claims, &claims.Claims[i]}
-		d.attempts.Go(func() { d.attempt(j) })
+		d.workers.start(job{grace, &claims, &claims.Claims[i]})
 	}
 	d.schedule(q, claims.Next, now)
 }

@@ -105,6 +105,23 @@ func TestStorePauses(t *testing.T) {
 	})
 }
 
+// 64 idle goroutines are kept for attempts, and no more.
+func TestIdleWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ready := make(chan struct{})
+		w := workers{run: func(job) { <-ready }, jobs: make(chan job)}
+		for range 70 {
+			w.start(job{})
+		}
+		close(ready)
+		synctest.Wait()
+		if got := w.idle.Load(); got != 64 {
+			t.Errorf("%d are kept", got)
+		}
+		w.wait()
+	})
+}
+
 // 10,000 endpoints are remembered, and one more makes them forgotten.
 func TestTargetsAreBounded(t *testing.T) {
 	var ts targets
