@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -77,4 +78,60 @@ func TestUpdatedRowIsGone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of the updates of a group that change the same records, those that fail leave nothing, to
+// the ones that follow them either.
+func TestUndoneAlone(t *testing.T) {
+	s := opened(t, WithTables(t))
+	defer s.Close()
+	const org, ada, bob = "org_1", "usr_ada", "usr_bob"
+	kit.Must(t, s.Update(bg, store.All, func(tx store.Tx) error {
+		_, errOrg := store.ImportOrg(tx, store.Org{ID: org, Name: "One"})
+		_, errMember := store.ImportMember(tx, store.Member{OrgID: org, UserID: ada, Role: store.RoleOwner})
+		_, errEndpoint := store.ImportEndpoint(tx, store.Endpoint{ID: "whe_1", OrgID: org, URL: "https://receiver.example", Events: []string{"*"}})
+		return errors.Join(errOrg, errMember, errEndpoint)
+	}))
+	var sent store.Delivery
+	read := func(tx store.Tx) error {
+		d, err := tx.Delivery(sent.ID)
+		if d.Attempts != 0 || !d.DueAt.Equal(sent.DueAt) {
+			t.Errorf("the delivery is %+v", d)
+		}
+		_, errMember := tx.Member(org, bob)
+		pem, errPEM := tx.Certificate("a")
+		if string(pem) != "first" {
+			t.Errorf("the certificate is %q", pem)
+		}
+		return errors.Join(err, errMember, errPEM)
+	}
+	failing := func(end func() error) func(store.Tx) error {
+		return func(tx store.Tx) error {
+			_, err := store.RecordAttempt(tx, sent.ID, store.Attempt{Status: 204}, nil)
+			if err = errors.Join(err, store.RemoveMember(tx, ada, org, bob), tx.PutCertificate("a", []byte("changed"))); err != nil {
+				t.Error(err)
+			}
+			return end()
+		}
+	}
+	var group []*engine.Update
+	for _, fn := range []func(store.Tx) error{
+		func(tx store.Tx) (err error) {
+			sent, err = store.SendTest(tx, org, "whe_1")
+			_, errMember := store.AddMember(tx, ada, store.Member{OrgID: org, UserID: bob, Role: store.RoleMember})
+			return errors.Join(err, errMember, tx.PutCertificate("a", []byte("first")))
+		},
+		failing(func() error { return errors.New("on purpose") }),
+		failing(func() error { panic("on purpose") }),
+		read,
+	} {
+		group = append(group, &engine.Update{Ctx: bg, Scope: store.All, Fn: fn})
+	}
+	s.commit(group)
+	for i, u := range group {
+		if fails := i == 1 || i == 2; (u.Err != nil) != fails || fails && !strings.Contains(u.Err.Error(), "on purpose") {
+			t.Errorf("update %d: %v", i, u.Err)
+		}
+	}
+	kit.Must(t, s.View(bg, read))
 }
