@@ -193,6 +193,10 @@ func TestRefusals(t *testing.T) {
 		"{\"raw\": {\n \"a\":\n [1, 2, x]}": "line 3, column 9: invalid character 'x' looking for beginning of value",
 		`{"raw": "a` + "\n" + `"}`:          `line 1, column 11: invalid character '\n' in string literal`,
 		`{"raw": }`:                         "line 1, column 9: invalid character '}' looking for beginning of value",
+		`{,}`:                               "line 1, column 2: invalid character ',' looking for beginning of object key string",
+		`{"text": "a",,}`:                   "line 1, column 14: invalid character ',' looking for beginning of object key string",
+		`{"text": ,}`:                       "line 1, column 10: invalid character ',' looking for beginning of value",
+		`{"list": [, 1]}`:                   "line 1, column 11: invalid character ',' looking for beginning of value",
 
 		`[]`:                                 "is a list; an object is expected",
 		`1e999`:                              "is a number; an object is expected",

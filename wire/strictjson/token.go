@@ -18,6 +18,9 @@ import (
 // MaxDepth is how many objects and lists may lie in one another in a raw value.
 const MaxDepth = 64
 
+// blank are the characters that may stand between tokens.
+const blank = " \t\r\n"
+
 // token is the next token; the input may not end instead.
 func (r *Reader) token() (jsontext.Token, error) {
 	r.source.begun = r.dec.InputOffset()
@@ -61,7 +64,7 @@ func (r *Reader) twice(err *jsontext.SyntacticError, inRaw bool) error {
 	}
 	// The decoder may have moved the names on the way there while it read on. From a buffer
 	// it doesn't, and token by token it knows which objects and lists it is in.
-	again := jsontext.NewDecoder(bytes.NewBuffer(r.next()))
+	again := jsontext.NewDecoder(bytes.NewBuffer(bytes.TrimLeft(r.dec.UnreadBuffer(), blank+",:")))
 	var fault error
 	for fault == nil {
 		_, fault = again.ReadToken()
@@ -80,9 +83,6 @@ func (r *Reader) twice(err *jsontext.SyntacticError, inRaw bool) error {
 	return at.WrongAt(quoted(names[last]), "is there twice")
 }
 
-// next is what was read ahead, from the next token on.
-func (r *Reader) next() []byte { return bytes.TrimLeft(r.dec.UnreadBuffer(), " \t\r\n,:") }
-
 // syntaxFault words what is wrong as encoding/json does, which says plainly what was
 // expected and names the character that was found instead.
 func (r *Reader) syntaxFault(err *jsontext.SyntacticError, inRaw bool) error {
@@ -95,14 +95,14 @@ func (r *Reader) syntaxFault(err *jsontext.SyntacticError, inRaw bool) error {
 	case err.Err == io.ErrUnexpectedEOF:
 		return r.source.fault(r.source.offset, "the input ends too early")
 	}
-	before := "" // what has encoding/json where the decoder is
+	before, separator := "", "" // what has encoding/json where the decoder is, and what comes next
 	switch kind, length := r.dec.StackIndex(r.dec.StackDepth()); {
 	case kind == jsontext.KindBeginArray && length > 0:
-		before = `[""`
+		before, separator = `[""`, ","
 	case kind == jsontext.KindBeginObject && length%2 == 1:
-		before = `{""`
+		before, separator = `{""`, ":"
 	case kind == jsontext.KindBeginObject && length > 0:
-		before = `{"":""`
+		before, separator = `{"":""`, ","
 	case kind != jsontext.KindInvalid:
 		before = string(kind)
 	}
@@ -112,7 +112,8 @@ func (r *Reader) syntaxFault(err *jsontext.SyntacticError, inRaw bool) error {
 		words, at = syntax, begun+syntax.Offset-1-int64(len(before))
 	}
 	if !inRaw {
-		at = begun + int64(len(rest)-len(r.next()))
+		next := bytes.TrimLeft(bytes.TrimPrefix(bytes.TrimLeft(rest, blank), []byte(separator)), blank)
+		at = begun + int64(len(rest)-len(next))
 	}
 	return r.source.fault(at, "%v", words)
 }
@@ -121,7 +122,7 @@ func (r *Reader) syntaxFault(err *jsontext.SyntacticError, inRaw bool) error {
 func (r *Reader) end() error {
 	more := r.more()
 	rest := r.dec.UnreadBuffer()
-	found := bytes.TrimLeft(rest, " \t\r\n")
+	found := bytes.TrimLeft(rest, blank)
 	if more && len(found) > 0 {
 		return r.source.fault(r.dec.InputOffset()+int64(len(rest)-len(found)), "there is more after the end")
 	}
