@@ -116,8 +116,8 @@ func (a *App) logFirstLink() {
 }
 
 // publicURL is where people reach the server: at --public-url, at the first
-// --domain, or else where it listens. That of the demo is a name, for browsers have no
-// passkeys for an address.
+// --domain, or else where it listens. That of the demo is the name localhost, because
+// browsers have no passkeys for an address.
 func (a *App) publicURL() string {
 	s := &a.settings
 	switch {
@@ -125,6 +125,8 @@ func (a *App) publicURL() string {
 		return s.PublicURL
 	case len(s.Domains) > 0:
 		return "https://" + s.Domains[0] + a.publicPort()
+	case a.localhostURL() != "":
+		return a.localhostURL()
 	case s.Demo:
 		return a.onLocalhost()
 	}
@@ -149,7 +151,7 @@ func (a *App) settingsMount() server.Mount {
 	c := settingspage.Config{PublicURL: a.publicURL(), Version: a.settings.Version, Log: a.log, WarnOfURL: a.warnOfURL, Replaying: a.replays.Wake,
 		HeldRetention: a.settings.HeldRetention, RetrySchedule: a.settings.RetrySchedule, EndpointCA: a.settings.WebhookCA,
 		FrameAncestors: a.settings.FrameAncestors, Brand: a.files.brand}
-	if a.settings.PublicURL == "" && len(a.settings.Domains) == 0 { // else people reach it in another way than by its own certificate
+	if a.publicURL() == a.Base() || a.publicURL() == a.onLocalhost() { // else people reach it in another way than by its own certificate
 		c.CurlOptions = a.CurlOptions()
 	}
 	if a.settings.Clock != nil {

@@ -71,8 +71,9 @@ type App struct {
 	challenges   sideServer          // of the ACME authority; not listening: there is no need for it
 	reload       chan os.Signal      // when certificates are to be read again
 
-	metrics      sideServer // not listening: metrics are on the admin socket alone
-	endNotifying func()     // nil: the service manager was not notified yet
+	metrics      sideServer    // not listening: metrics are on the admin socket alone
+	localhost    [2]sideServer // of the demo, on 127.0.0.1 and ::1; not listening: there is none
+	endNotifying func()        // nil: the service manager was not notified yet
 	pushed       atomic.Uint64
 	sweeps       sweeps
 	replays      waker
@@ -99,6 +100,9 @@ func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err err
 		return a, err
 	}
 	if err = a.bind(); err != nil {
+		return a, err
+	}
+	if err = a.openLocalhost(); err != nil {
 		return a, err
 	}
 	if err = a.openOrFill(ctx); err != nil {
@@ -153,6 +157,7 @@ func (a *App) Run(ctx context.Context) error {
 	served, sent := make(chan error, 2), make(chan error, 1)
 	go func() { served <- a.server.Serve(a.listener, a.tls) }()
 	go func() { served <- a.socket.serve(a.socket.listener) }()
+	a.serveLocalhost()
 	go func() { sent <- a.dispatcher.Run(ctx, grace) }()
 	var background sync.WaitGroup
 	background.Go(func() { a.runJobs(ctx, a.backgroundJobs(grace)...) })
@@ -194,6 +199,8 @@ func (a *App) close() error {
 	}
 	a.socket.close()
 	a.challenges.close()
+	a.localhost[0].close()
+	a.localhost[1].close()
 	signal.Stop(a.reload)
 	if a.endNotifying != nil {
 		a.endNotifying()

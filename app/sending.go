@@ -51,7 +51,7 @@ func (a *App) warnOfURL(url string) string { return a.guard.Warn(url) }
 // ownAddresses returns the addresses of our own listeners, to which no webhook
 // may be sent.
 func (a *App) ownAddresses() (own []netip.AddrPort) {
-	for _, l := range []net.Listener{a.listener, a.challenges.listener, a.metrics.listener} {
+	for _, l := range []net.Listener{a.listener, a.challenges.listener, a.metrics.listener, a.localhost[0].listener, a.localhost[1].listener} {
 		if l == nil {
 			continue
 		}

@@ -102,11 +102,11 @@ func printTour(a *app.App, data string, out io.Writer, parts example) {
 	}
 	fmt.Fprintf(out, `teamdata demo: an example org, on a temporary file that goes when you stop it
 
-  API        %s/api/v1
   settings   %s
+  API        %s/api/v1
   data file  %s
 
-%s%sPaste these into another terminal.
+%sOr paste these into another terminal.
 
 The members, two to a page:
 %s
@@ -138,7 +138,7 @@ Stop with Ctrl-C. Events that the built-in receiver gets, verified with the
 Standard Webhooks library:
 
 `,
-		a.Base(), a.SettingsURL(), data, a.FirstLink(), aboutCA(a.CAFile()),
+		a.SettingsURL(), a.Base(), data, a.FirstLink(),
 		curl(0, "", "/api/v1/members?limit=2"),
 		curl(0, "", "/api/v1/audit-log?limit=5"),
 		curl(0, "", "/api/v1/assistant/instructions"),
@@ -146,12 +146,4 @@ Standard Webhooks library:
 		curl(0, `-d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"listMembers"}}' `, "/mcp"),
 		curl(1, "-i ", "/api/v1/members"),
 	)
-}
-
-// aboutCA says what a browser needs to know of the demo's own CA; empty: it has none.
-func aboutCA(file string) string {
-	if file == "" {
-		return ""
-	}
-	return "Browsers warn of its certificate, and offer no passkeys, until they trust this CA:\n\n  " + file + "\n\n"
 }

@@ -72,19 +72,29 @@ func pasteAll(t *testing.T, demo *program.Process) {
 	})
 }
 
-// opensLink opens the link to the settings page that the demo prints.
+// opensLink opens the link to the settings page that the demo prints, over plain HTTP at a
+// name of this machine, and at no other name.
 func opensLink(p *program.Process) {
 	p.T.Helper()
-	p.CAFile = regexp.MustCompile(`--cacert (\S+)`).FindStringSubmatch(p.Out.String())[1]
-	base := "https://localhost" + regexp.MustCompile(`:\d+/`).FindString(p.URL)
-	p.Client, p.URL = &http.Client{Transport: p.Transport()}, strings.TrimSuffix(base, "/")
 	link := program.LinkPattern.FindString(p.Out.String())
-	if !strings.Contains(p.Out.String(), "  settings   "+base+"settings\n") || !strings.HasPrefix(link, base) {
-		p.T.Errorf("the settings page is not at %s, or not the link %s\n%s", base, link, p.Out)
+	base := regexp.MustCompile(`^http://localhost:\d+/`).FindString(link)
+	if base == "" || !strings.Contains(p.Out.String(), "  settings   "+base+"settings\n") {
+		p.T.Fatalf("the link is %s\n%s", link, p.Out)
 	}
+	p.Client, p.URL = http.DefaultClient, strings.TrimSuffix(base, "/")
 	program.SignInBy(p, link)
 	if page := program.Open(p, program.Browser(p), base+"settings/sign-in", nil); !strings.Contains(page, "data-passkey") {
 		p.T.Errorf("no passkeys are offered at %s:\n%s", base, page)
+	}
+	for _, address := range []string{"127.0.0.1", "[::1]"} {
+		q, err := http.NewRequest(http.MethodGet, strings.Replace(base, "localhost", address, 1)+"docs", nil)
+		kit.Must(p.T, err)
+		for host, want := range map[string]int{"localhost": 200, "rebound.example": 421, "127.0.0.1": 421, "localhost.example": 421} {
+			q.Host = host
+			if a, err := kit.TryFetch(http.DefaultClient, q); err == nil && a.Status != want || err != nil && address == "127.0.0.1" {
+				p.T.Errorf("%s at %s is answered %d, not %d: %v", host, address, a.Status, want, err)
+			}
+		}
 	}
 }
 

@@ -19,9 +19,9 @@ const knownFor = 365 * 24 * time.Hour
 // forged and nothing has to be stored. The key of the MAC is the hash of the
 // account's password, which is secret: after a change of password, no browser is
 // known.
-func (s *Service) knownCookie(userID string) string {
+func (r *Request) knownCookie(userID string) string {
 	sum := sha256.Sum256([]byte(userID))
-	return s.cookieName() + "-known-" + hex.EncodeToString(sum[:8])
+	return r.cookiePrefix() + "-known-" + hex.EncodeToString(sum[:8])
 }
 
 func knownMAC(userID, passwordHash, random string) string {
@@ -36,13 +36,13 @@ func (r *Request) setKnownBrowser(userID, passwordHash string) {
 		return
 	}
 	random := rand.Text()
-	r.PutCookie(r.s.knownCookie(userID), random+"."+knownMAC(userID, passwordHash, random), "/", knownFor)
+	r.PutCookie(r.knownCookie(userID), random+"."+knownMAC(userID, passwordHash, random), "/", knownFor)
 }
 
 // knownBrowser identifies a known browser; it is empty for one that never signed
 // in to the account with its current password.
 func (r *Request) knownBrowser(a store.Account) string {
-	value := r.CookieNamed(r.s.knownCookie(a.UserID))
+	value := r.CookieNamed(r.knownCookie(a.UserID))
 	random, mac, _ := strings.Cut(value, ".")
 	if a.PasswordHash == "" || !hmac.Equal([]byte(mac), []byte(knownMAC(a.UserID, a.PasswordHash, random))) {
 		return ""

@@ -46,7 +46,7 @@ func (r *Request) beginCeremony(data *webauthn.SessionData, session string) erro
 		return err
 	}
 	kept, err := r.Seal(challengePurpose, ceremony{*data, session, r.Now})
-	r.PutCookie(r.s.challengeCookie(), kept, "/", ceremonyTTL)
+	r.PutCookie(r.challengeCookie(), kept, "/", ceremonyTTL)
 	return err
 }
 
@@ -57,11 +57,11 @@ func (r *Request) endCeremony(challenge, session string) (webauthn.SessionData, 
 		return webauthn.SessionData{}, err
 	}
 	var y ceremony
-	ok := r.Open(challengePurpose, r.CookieNamed(r.s.challengeCookie()), &y)
+	ok := r.Open(challengePurpose, r.CookieNamed(r.challengeCookie()), &y)
 	if !ok || y.Data.Challenge != challenge || y.Session != session || r.Now.Sub(y.BegunAt) >= ceremonyTTL {
 		return y.Data, errCeremony
 	}
-	r.PutCookie(r.s.challengeCookie(), "", "/", 0)
+	r.PutCookie(r.challengeCookie(), "", "/", 0)
 	return y.Data, nil
 }
 
@@ -74,7 +74,7 @@ func (r *Request) useChallenge(challenge string) error {
 	return err
 }
 
-func (s *Service) challengeCookie() string { return s.cookieName() + "-challenge" }
+func (r *Request) challengeCookie() string { return r.cookiePrefix() + "-challenge" }
 
 // passkeyScript answers a request of the script that passes a check, where browsers have
 // passkeys.
@@ -123,18 +123,18 @@ const (
 	passkeyUsePurpose = "passkey use"
 )
 
-func (s *Service) passkeyUseCookie() string { return s.cookieName() + "-passkey" }
+func (r *Request) passkeyUseCookie() string { return r.cookiePrefix() + "-passkey" }
 
 func (r *Request) setPasskeyUse() error {
 	kept, err := r.Seal(passkeyUsePurpose, passkeyUse{r.Session.ID, r.Now})
-	r.PutCookie(r.s.passkeyUseCookie(), kept, "/", passkeyUseTTL)
+	r.PutCookie(r.passkeyUseCookie(), kept, "/", passkeyUseTTL)
 	return err
 }
 
 // hasUsedPasskey reports whether the session began with a passkey just now.
 func (r *Request) hasUsedPasskey() bool {
 	var use passkeyUse
-	ok := r.Open(passkeyUsePurpose, r.CookieNamed(r.s.passkeyUseCookie()), &use)
+	ok := r.Open(passkeyUsePurpose, r.CookieNamed(r.passkeyUseCookie()), &use)
 	return ok && use.Session == r.Session.ID && r.Now.Sub(use.At) < passkeyUseTTL
 }
 

@@ -19,7 +19,7 @@ const framedHeader = "Teamdata-Framed"
 
 // Framed reports whether the page is shown in a frame, where that is allowed.
 func (r *Request) Framed() bool {
-	if !r.s.config.Frames || !r.s.secure {
+	if !r.s.config.Frames || !r.secure() {
 		return false
 	}
 	h := r.HTTP.Header

@@ -38,7 +38,7 @@ type Config struct {
 type Service struct {
 	store      store.Store
 	config     Config
-	secure     bool // people reach the page over HTTPS
+	secure     bool // the public URL is an HTTPS one
 	passwords  *password.Hasher
 	throttle   throttle
 	passkeys   *webauthn.WebAuthn // nil: browsers have none for this URL

@@ -132,22 +132,26 @@ func (r *Request) logEnded(why string) {
 	r.logEvent(r.Account.UserID).Str("why", why).Msg("settings: a session ended")
 }
 
-// cookieName has the prefix __Host- over HTTPS: browsers then accept the cookie
+// cookiePrefix begins with __Host- over HTTPS: browsers then accept the cookie
 // from this host alone and only over HTTPS.
-func (s *Service) cookieName() string {
-	if s.secure {
+func (r *Request) cookiePrefix() string {
+	if r.secure() {
 		return "__Host-teamdata"
 	}
 	return "teamdata"
 }
 
+// secure reports whether the browser sent the request over HTTPS: to this server, or to
+// the proxy of an https:// public URL.
+func (r *Request) secure() bool { return r.s.secure || r.HTTP.TLS != nil }
+
 // cookieName is the name of the session's cookie: in a frame another than outside, so
 // that neither is taken for the other where a browser sends both.
 func (r *Request) cookieName() string {
 	if r.Framed() {
-		return r.s.cookieName() + "-portal"
+		return r.cookiePrefix() + "-portal"
 	}
-	return r.s.cookieName()
+	return r.cookiePrefix()
 }
 
 // cookie is the value of the browser's session cookie, as this request has set it or came
@@ -191,7 +195,7 @@ func (r *Request) setCookie(value string) {
 func (r *Request) PutCookie(name, value, path string, age time.Duration) {
 	c := &http.Cookie{
 		Name: name, Value: value, Path: path, MaxAge: int(age.Seconds()),
-		HttpOnly: true, Secure: r.s.secure, SameSite: http.SameSiteLaxMode,
+		HttpOnly: true, Secure: r.secure(), SameSite: http.SameSiteLaxMode,
 	}
 	if r.Framed() { // it is sent in a frame of another site too, but only in frames of that site
 		c.SameSite, c.Partitioned = http.SameSiteNoneMode, true

@@ -110,6 +110,9 @@ func (p *Process) Await(what string, done func() bool) {
 
 // traces ends a process, which then says what each goroutine was doing.
 func (p *Process) traces() {
+	if p.Cmd == nil { // the test itself serves
+		return
+	}
 	p.Cmd.Process.Signal(syscall.SIGQUIT)
 	p.endsWithin(5 * time.Second) // unless it was paused
 }

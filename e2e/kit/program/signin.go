@@ -12,7 +12,7 @@ import (
 )
 
 // LinkPattern matches a sign-in link.
-var LinkPattern = regexp.MustCompile(`https://\S+/settings/link/sil_[0-9A-Z]+\.[0-9A-Za-z]+`)
+var LinkPattern = regexp.MustCompile(`https?://\S+/settings/link/sil_[0-9A-Z]+\.[0-9A-Za-z]+`)
 
 // Browser is a client that keeps its cookies, as a person has one.
 func Browser(p *Process) *http.Client {
