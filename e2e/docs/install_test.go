@@ -14,12 +14,12 @@ import (
 	"teamdata/e2e/kit/program"
 )
 
-// The README's first event, exactly as one would paste it, and then, in the folder that
+// The first event of docs/start.md, exactly as one would paste it, and then, in the folder that
 // it leaves, the rehearsal of a restore from docs/operations.md.
-func TestReadmeInstall(t *testing.T) {
+func TestFirstEvent(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
-	out := runScript(t, script(t, "README.md", "## First event in five minutes"), ".", temp)
+	out := runScript(t, script(t, "docs/start.md", "## First event in five minutes"), ".", temp)
 	for _, want := range []string{"verified", "member.added", "usr_bob", `"data":[{"id":"mem_`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the install printed no %q:\n%s", want, out)

@@ -28,7 +28,7 @@ type imageConfig struct {
 }
 
 // The image that .ci/image makes: read by the tools of others, it has what the Dockerfile
-// says for both architectures, and is loaded as the README says. Unpacked, it serves with
+// says for both architectures, and is loaded as docs/install.md says. Unpacked, it serves with
 // its own environment, user and volume. TestPackages compares two of them.
 func TestImage(t *testing.T) {
 	kit.OnlyAtSize(t)
@@ -54,7 +54,7 @@ func TestImage(t *testing.T) {
 		kit.Must(t, err)
 		checkImageConfig(t, arch, version, text)
 	}
-	loadAsReadmeSays(t, folder, version)
+	loadAsPageSays(t, folder, version)
 
 	layout, bundle := filepath.Join(t.TempDir(), "layout:here"), filepath.Join(c.root, "bundle")
 	for _, line := range [][]string{

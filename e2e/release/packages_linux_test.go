@@ -124,7 +124,7 @@ var kinds = map[string]struct{ file, install, remove, purge string }{
 }
 
 // The packages: installed, upgraded under load, downgraded and removed, with what is said
-// in the README and in docs/operations.md.
+// in docs/install.md and in docs/operations.md.
 func TestPackages(t *testing.T) {
 	kit.OnlyAtSize(t)
 	for _, tool := range []string{"unshare", "hostname", "dpkg", "rpm"} {
@@ -183,7 +183,7 @@ func (p *packaged) story() {
 	t := p.t
 	lines := installLines(t)
 	if !strings.Contains(lines[0], strings.ReplaceAll(filepath.Base(p.file(newerVersion)), strings.TrimPrefix(newerVersion, "v"), newest(t))) {
-		t.Fatalf("the README installs by %q, which has no file of the name that packages have", lines[0])
+		t.Fatalf("docs/install.md installs by %q, which has no file of the name that packages have", lines[0])
 	}
 	p.install(olderVersion)
 	p.checkFiles()
@@ -208,7 +208,7 @@ func (p *packaged) story() {
 	p.removed(environment)
 }
 
-// installLines are the commands of the README: from a package to an event.
+// installLines are the commands of docs/install.md: from a package to an event.
 func installLines(t *testing.T) []string {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(installBlock(t, "package", "v"+newest(t))), "\n")

@@ -79,7 +79,7 @@ func TestRelease(t *testing.T) {
 	sameFolders(t, first, second)
 
 	t.Run("verified", func(t *testing.T) { verified(t, first) })
-	t.Run("by the README", func(t *testing.T) { readmeInstalls(t, first, releaseVersion) })
+	t.Run("by docs/install.md", func(t *testing.T) { pageInstalls(t, first, releaseVersion) })
 	t.Run("bill of materials", func(t *testing.T) { billsOfMaterials(t, first, strings.Fields(platforms[1])) })
 	t.Run("changed", func(t *testing.T) { changedFilesNoticed(t, first) })
 	t.Run("unsigned", func(t *testing.T) {
@@ -149,7 +149,7 @@ func sameFolders(t *testing.T, a, b string) {
 
 // verified checks a release by the commands that the docs name, and refuses a wrong key.
 func verified(t *testing.T, folder string) {
-	for _, page := range []string{"README.md", "SECURITY.md", "docs/operations.md"} {
+	for _, page := range []string{"docs/install.md", "SECURITY.md", "docs/operations.md"} {
 		text := kit.ReadText(t, page)
 		if !strings.Contains(text, "\n"+checkSignature+"\nsha256sum -c ") {
 			t.Errorf("%s does not say how to verify a release", page)

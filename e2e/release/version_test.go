@@ -20,8 +20,8 @@ func newest(t *testing.T) string {
 	return found[1]
 }
 
-// The clients tell servers that they are of the newest release in CHANGELOG.md, and the
-// README installs it.
+// The clients tell servers that they are of the newest release in CHANGELOG.md, and
+// docs/install.md installs it.
 func TestClientsRelease(t *testing.T) {
 	version := newest(t)
 	for file, want := range map[string]string{
@@ -29,7 +29,7 @@ func TestClientsRelease(t *testing.T) {
 		"contrib/clients/typescript/src/transport.ts":  `userAgent = "teamdata-typescript/` + version + `"`,
 		"contrib/clients/typescript/package.json":      `"version": "` + version + `"`,
 		"contrib/clients/typescript/package-lock.json": `"version": "` + version + `"`,
-		"README.md": "teamdata_v" + version + "_linux_amd64.tar.gz",
+		"docs/install.md":                              "teamdata_v" + version + "_linux_amd64.tar.gz",
 	} {
 		if !strings.Contains(kit.ReadText(t, file), want) {
 			t.Errorf("%s is not of the release %s: it has no %s", file, version, want)

@@ -13,20 +13,20 @@ import (
 	"teamdata/e2e/kit/program"
 )
 
-// installBlock is a block of the README's Install, by its name, and for a release of a
+// installBlock is a block of docs/install.md, by its name, and for a release of a
 // version.
 func installBlock(t *testing.T, name, version string) string {
 	t.Helper()
-	block := regexp.MustCompile("(?s)\n```sh " + name + "\n(.*?)```").FindStringSubmatch(kit.ReadText(t, "README.md"))
+	block := regexp.MustCompile("(?s)\n```sh " + name + "\n(.*?)```").FindStringSubmatch(kit.ReadText(t, "docs/install.md"))
 	if block == nil {
-		t.Fatalf("the README has no block %q", name)
+		t.Fatalf("docs/install.md has no block %q", name)
 	}
 	return strings.NewReplacer("v"+newest(t), version, newest(t), strings.TrimPrefix(version, "v")).Replace(block[1])
 }
 
-// readmeInstalls pastes how the README checks a release and installs an archive, in the
+// pageInstalls pastes how docs/install.md checks a release and installs an archive, in the
 // folder of one, up to an event that is verified.
-func readmeInstalls(t *testing.T, release, version string) {
+func pageInstalls(t *testing.T, release, version string) {
 	folder := t.TempDir()
 	kit.Must(t, os.CopyFS(folder, os.DirFS(release)))
 	if out, err := shellIn(folder, "set -e\n"+installBlock(t, "check", version)); err != nil || !strings.Contains(out, "Good \"file\" signature for teamdata") {
@@ -91,14 +91,14 @@ func linksLead(t *testing.T, archive string) {
 	}
 }
 
-// loadAsReadmeSays follows the README's way from the image of a release to Docker, up to
+// loadAsPageSays follows the way of docs/install.md from the image of a release to Docker, up to
 // its daemon, for which an archive in Docker's form stands.
-func loadAsReadmeSays(t *testing.T, folder, version string) {
+func loadAsPageSays(t *testing.T, folder, version string) {
 	t.Helper()
 	load, run, _ := strings.Cut(installBlock(t, "image", version), "\n")
 	name := strings.TrimPrefix(version, "v")
 	if want := "docker-daemon:teamdata:" + name; !strings.HasSuffix(load, want) || !strings.HasSuffix(strings.TrimSpace(run), " teamdata:"+name) {
-		t.Fatalf("the README does not load the image as what it runs:\n%s\n%s", load, run)
+		t.Fatalf("docs/install.md does not load the image as what it runs:\n%s\n%s", load, run)
 	}
 	line := strings.Replace(load, "skopeo copy", "skopeo --insecure-policy copy", 1) // whose policy is a package of its own
 	line = strings.Replace(line, "docker-daemon:", "docker-archive:loaded.tar:", 1)
