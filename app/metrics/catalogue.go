@@ -2,7 +2,7 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Entry is a metric as docs/operations.md lists it.
+// Entry is a metric as docs/monitoring.md lists it.
 type Entry struct {
 	Name   string
 	Type   string // counter, gauge or histogram

@@ -50,14 +50,14 @@ func pageInstalls(t *testing.T, release, version string) {
 	linksLead(t, filepath.Join(folder, "teamdata_"+version+"_linux_"+runtime.GOARCH))
 }
 
-// installed pastes what docs/operations.md says to install from an archive, into another
+// installed pastes what docs/install.md says to install from an archive, into another
 // root than that of this machine.
 func installed(t *testing.T, archive string) {
 	t.Helper()
-	_, section, _ := strings.Cut(kit.ReadText(t, "docs/operations.md"), "\n## Install\n")
+	_, section, _ := strings.Cut(kit.ReadText(t, "docs/install.md"), "\n## From an archive\n")
 	block := regexp.MustCompile("(?s)```\n(.*?)```").FindStringSubmatch(section)
 	if block == nil {
-		t.Fatal("docs/operations.md installs nothing")
+		t.Fatal("docs/install.md installs nothing")
 	}
 	root := t.TempDir()
 	kit.Must(t, os.MkdirAll(filepath.Join(root, "usr/local/bin"), 0o755))
