@@ -32,6 +32,10 @@ func pageInstalls(t *testing.T, release, version string) {
 	if out, err := shellIn(folder, "set -e\n"+installBlock(t, "check", version)); err != nil || !strings.Contains(out, "Good \"file\" signature for teamdata") {
 		t.Errorf("checked with %v\n%s", err, out)
 	}
+	built := filepath.Join(t.TempDir(), "teamdata")
+	if out, err := shellIn(".", strings.Replace(installBlock(t, "go", version), "-o teamdata", "-o "+built, 1)+built+" version"); err != nil || !strings.Contains(out, "teamdata ") {
+		t.Errorf("built with %v\n%s", err, out)
+	}
 	script := strings.NewReplacer("amd64", runtime.GOARCH, "./teamdata serve", "exec ./teamdata serve --listen 127.0.0.1:0").Replace(installBlock(t, "archive", version))
 	start := exec.Command("sh", "-e", "-c", script)
 	start.Dir = folder
