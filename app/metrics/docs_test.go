@@ -19,9 +19,9 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// docs/operations.md and Catalogue say the same, in the same order.
+// docs/monitoring.md and Catalogue say the same, in the same order.
 func TestMetricsAreDocumented(t *testing.T) {
-	rows := regexp.MustCompile("(?m)^\\| `teamdata_.*$").FindAllString(read(t, "docs/operations.md"), -1)
+	rows := regexp.MustCompile("(?m)^\\| `teamdata_.*$").FindAllString(read(t, "docs/monitoring.md"), -1)
 	if len(rows) != len(Catalogue) {
 		t.Errorf("the page lists %d metrics, the catalogue %d", len(rows), len(Catalogue))
 	}

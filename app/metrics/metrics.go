@@ -6,7 +6,7 @@
 // length of the queue, are read from [Sources] at each scrape.
 //
 // It imports store, whose states it shows: app passes the functions that call it and those that it
-// calls. A new metric is a line in [Catalogue], and in docs/operations.md, a
+// calls. A new metric is a line in [Catalogue], and in docs/monitoring.md, a
 // dashboard panel, and either a counter beside the others or a field of a source
 // in collector.go.
 package metrics

@@ -15,7 +15,7 @@ import (
 )
 
 // The first event of docs/start.md, exactly as one would paste it, and then, in the folder that
-// it leaves, the rehearsal of a restore from docs/operations.md.
+// it leaves, the rehearsal of a restore from docs/backup.md.
 func TestFirstEvent(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -30,7 +30,7 @@ func TestFirstEvent(t *testing.T) {
 		t.Fatalf("the install did not say where its files are:\n%s", out)
 	}
 
-	out = runScript(t, script(t, "docs/operations.md", "### Rehearse a restore"), folder[1], temp)
+	out = runScript(t, script(t, "docs/backup.md", "## Rehearse a restore"), folder[1], temp)
 	for _, want := range []string{"usr_bob", `"action":"member.added"`, "the same answers"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the restore printed no %q:\n%s", want, out)

@@ -23,6 +23,10 @@ func TestPastedCommands(t *testing.T) {
 		{"docs/admin-api.md", "## Where it is", []string{`"schema":1`}, strings.NewReplacer()},
 		{"docs/webhooks.md", "## When it fails", []string{"whe_hook", "rpl_"}, strings.NewReplacer("replay create", "replay create --yes")}, // nobody is there to ask
 		{"docs/webhooks.md", "## Try it", []string{"", "webhook.test"}, strings.NewReplacer("teamdata listen", ": ")},                       // it has stories of its own, and does not end
+		{"docs/backup.md", "## Back up", []string{""}, strings.NewReplacer("/var/backups/", "backup-of-", "/var/lib/teamdata/", "")},
+		{"docs/backup.md", "## Restore", []string{"", "is sound"}, strings.NewReplacer("/var/backups/", "backup-of-", "/var/lib/teamdata/", "restored-")},
+		{"docs/upgrade.md", "## Downgrade", []string{""}, strings.NewReplacer("teamdata.db.schema-1-20261121T120000Z", "backup-of-teamdata.db", "--data ", "--data older-")},
+		{"docs/hardening.md", "## Sealed secrets", []string{""}, strings.NewReplacer()},
 	} {
 		blocks := regexp.MustCompile("(?ms)^ *```\n(.*?)^ *```$").FindAllStringSubmatch(section(t, paste.page, paste.heading), -1)
 		if len(blocks) != len(paste.wants) {

@@ -18,15 +18,15 @@ import (
 	"teamdata/internal/localca"
 )
 
-// balancers are the proxies of docs/postgresql.md, set up as it says: what stands there
+// balancers are the proxies of docs/postgresql-nodes.md, set up as it says: what stands there
 // for files and addresses, in the order of strings.NewReplacer, and how they run.
 var balancers = map[string]func(t *testing.T, site, ca string, nodes []string) (front string){
 	"nginx": func(t *testing.T, site, ca string, nodes []string) string {
-		return nginx(t, inNginx(pasted(blockOf(t, "docs/postgresql.md", "nginx", "upstream"), append(nodes,
+		return nginx(t, inNginx(pasted(blockOf(t, "docs/postgresql-nodes.md", "nginx", "upstream"), append(nodes,
 			"listen 443", "listen FRONT", "/etc/nginx/site.pem", site, "/etc/nginx/site.key", site, "/etc/nginx/teamdata-ca.pem", ca))))
 	},
 	"haproxy": func(t *testing.T, site, ca string, nodes []string) string {
-		return haproxy(t, pasted(blockOf(t, "docs/postgresql.md", "haproxy", "defaults"), append(nodes,
+		return haproxy(t, pasted(blockOf(t, "docs/postgresql-nodes.md", "haproxy", "defaults"), append(nodes,
 			"bind :443", "bind FRONT", "/etc/haproxy/site.pem", site, "/etc/haproxy/teamdata-ca.pem", ca)))
 	},
 }

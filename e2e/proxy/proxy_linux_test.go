@@ -125,13 +125,13 @@ func eachHasItsLimit(t *testing.T, p *program.Process, front string) {
 	}
 }
 
-// nginxHTTP is the configuration of docs/operations.md for a server at an address.
+// nginxHTTP is the configuration of docs/proxies.md for a server at an address.
 func nginxHTTP(t *testing.T, back string) string {
 	t.Helper()
 	const socket = "http://unix:/run/teamdata/http.sock"
-	location := blockOf(t, "docs/operations.md", "nginx", "location")
+	location := blockOf(t, "docs/proxies.md", "nginx", "location")
 	if !strings.Contains(location, socket) {
-		t.Fatal("the block of nginx in docs/operations.md does not lead to the socket")
+		t.Fatal("the block of nginx in docs/proxies.md does not lead to the socket")
 	}
 	return inNginx("server {\n\tlisten FRONT;\n" + strings.Replace(location, socket, "http://"+back, 1) + "}\n")
 }

@@ -23,7 +23,7 @@ type composed struct {
 }
 
 // The compose file's nodes have settings that serve takes, and a name each; its proxy is
-// that of docs/postgresql.md, leads to all of them, and is the one that they trust.
+// that of docs/postgresql-nodes.md, leads to all of them, and is the one that they trust.
 func TestCompose(t *testing.T) {
 	var file struct {
 		Services map[string]composed
@@ -31,7 +31,7 @@ func TestCompose(t *testing.T) {
 		Configs  map[string]struct{ Content string }
 	}
 	kit.Must(t, yaml.Unmarshal([]byte(kit.ReadText(t, "contrib/compose.yml")), &file))
-	_, block, _ := strings.Cut(kit.ReadText(t, "docs/postgresql.md"), "```haproxy\n")
+	_, block, _ := strings.Cut(kit.ReadText(t, "docs/postgresql-nodes.md"), "```haproxy\n")
 	block, _, _ = strings.Cut(block, "```")
 	proxy := file.Configs["proxy"].Content
 	if proxy != strings.ReplaceAll(block, "/etc/haproxy/teamdata-ca.pem", "/node/teamdata.ca.pem") || proxy == "" {

@@ -32,6 +32,10 @@ func pageInstalls(t *testing.T, release, version string) {
 	if out, err := shellIn(folder, "set -e\n"+installBlock(t, "check", version)); err != nil || !strings.Contains(out, "Good \"file\" signature for teamdata") {
 		t.Errorf("checked with %v\n%s", err, out)
 	}
+	built := filepath.Join(t.TempDir(), "teamdata")
+	if out, err := shellIn(".", strings.Replace(installBlock(t, "go", version), "-o teamdata", "-o "+built, 1)+built+" version"); err != nil || !strings.Contains(out, "teamdata ") {
+		t.Errorf("built with %v\n%s", err, out)
+	}
 	script := strings.NewReplacer("amd64", runtime.GOARCH, "./teamdata serve", "exec ./teamdata serve --listen 127.0.0.1:0").Replace(installBlock(t, "archive", version))
 	start := exec.Command("sh", "-e", "-c", script)
 	start.Dir = folder
@@ -50,14 +54,14 @@ func pageInstalls(t *testing.T, release, version string) {
 	linksLead(t, filepath.Join(folder, "teamdata_"+version+"_linux_"+runtime.GOARCH))
 }
 
-// installed pastes what docs/operations.md says to install from an archive, into another
+// installed pastes what docs/install.md says to install from an archive, into another
 // root than that of this machine.
 func installed(t *testing.T, archive string) {
 	t.Helper()
-	_, section, _ := strings.Cut(kit.ReadText(t, "docs/operations.md"), "\n## Install\n")
+	_, section, _ := strings.Cut(kit.ReadText(t, "docs/install.md"), "\n## From an archive\n")
 	block := regexp.MustCompile("(?s)```\n(.*?)```").FindStringSubmatch(section)
 	if block == nil {
-		t.Fatal("docs/operations.md installs nothing")
+		t.Fatal("docs/install.md installs nothing")
 	}
 	root := t.TempDir()
 	kit.Must(t, os.MkdirAll(filepath.Join(root, "usr/local/bin"), 0o755))

@@ -124,7 +124,7 @@ var kinds = map[string]struct{ file, install, remove, purge string }{
 }
 
 // The packages: installed, upgraded under load, downgraded and removed, with what is said
-// in docs/install.md and in docs/operations.md.
+// in docs/install.md.
 func TestPackages(t *testing.T) {
 	kit.OnlyAtSize(t)
 	for _, tool := range []string{"unshare", "hostname", "dpkg", "rpm"} {

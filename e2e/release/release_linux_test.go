@@ -38,7 +38,7 @@ func makeRelease(t *testing.T, repository, folder string, args ...string) (said 
 	return string(out)
 }
 
-// The commands by which docs/operations.md has a release verified, in its folder.
+// The commands by which docs/upgrade.md has a release verified, in its folder.
 const (
 	checkSignature = "ssh-keygen -Y verify -f allowed_signers -I teamdata -n file -s SHA256SUMS.sig < SHA256SUMS"
 	checkSums      = "sha256sum -c SHA256SUMS"
@@ -149,7 +149,7 @@ func sameFolders(t *testing.T, a, b string) {
 
 // verified checks a release by the commands that the docs name, and refuses a wrong key.
 func verified(t *testing.T, folder string) {
-	for _, page := range []string{"docs/install.md", "SECURITY.md", "docs/operations.md"} {
+	for _, page := range []string{"docs/install.md", "SECURITY.md", "docs/upgrade.md"} {
 		text := kit.ReadText(t, page)
 		if !strings.Contains(text, "\n"+checkSignature+"\nsha256sum -c ") {
 			t.Errorf("%s does not say how to verify a release", page)
@@ -318,7 +318,7 @@ func unpack(t *testing.T, archive string) (binary string) {
 	} else if out, err := exec.Command("tar", "xzf", archive+".tar.gz", "-C", folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, file := range []string{"LICENSE", "README.md", "CHANGELOG.md", "docs/operations.md", "contrib/systemd/teamdata.service",
+	for _, file := range []string{"LICENSE", "README.md", "CHANGELOG.md", "docs/install.md", "contrib/systemd/teamdata.service",
 		"contrib/systemd/teamdata.env", "contrib/systemd/teamdata.sysusers", "man/teamdata-serve.1",
 		"completions/teamdata.bash", "completions/_teamdata", "completions/teamdata.fish", "completions/teamdata.ps1"} {
 		if info, err := os.Stat(filepath.Join(top, file)); err != nil || info.Size() == 0 {

@@ -24,7 +24,7 @@ import (
 	"teamdata/e2e/kit/program"
 )
 
-// Clients without a key that read no answer get no more memory than docs/operations.md says,
+// Clients without a key that read no answer get no more memory than docs/hardening.md says,
 // and an ordinary one goes on beside them. Afterwards the memory goes back to the system.
 func TestUnreadAnswers(t *testing.T) {
 	kit.NotEveryDay(t)

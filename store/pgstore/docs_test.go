@@ -14,30 +14,30 @@ import (
 	"teamdata/store"
 )
 
-// docs are the blocks below a heading of docs/postgresql.md.
-func docs(t *testing.T, heading string) (blocks []string) {
+// docs are the blocks below a heading of a page in docs.
+func docs(t *testing.T, page, heading string) (blocks []string) {
 	t.Helper()
-	_, section, _ := strings.Cut(kit.ReadText(t, "../../docs/postgresql.md"), "\n## "+heading+"\n")
+	_, section, _ := strings.Cut(kit.ReadText(t, "../../docs/"+page), "\n## "+heading+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	for _, block := range regexp.MustCompile("(?s)```\\w*\n(.*?)```").FindAllStringSubmatch(section, -1) {
 		blocks = append(blocks, block[1])
 	}
 	if len(blocks) == 0 {
-		t.Fatalf("the page has nothing to paste below %q", heading)
+		t.Fatalf("%s has nothing to paste below %q", page, heading)
 	}
 	return blocks
 }
 
-// What docs/postgresql.md says of roles, rights and dumps works as it is pasted.
+// Roles, rights and dumps work as one would paste them from the pages.
 func TestDocs(t *testing.T) {
 	server := postgres.Start(t)
 	server.Exec(t, "DROP ROLE teamdata")
-	server.Shell(t, docs(t, "Role and database")[0], secret+"\n"+secret+"\n")
+	server.Shell(t, docs(t, "postgresql.md", "Role and database")[0], secret+"\n"+secret+"\n")
 	remote := strings.Replace(server.TCP("teamdata"), postgres.Password, secret, 1)
 	kit.Must(t, pooled(t, remote).prepare(t.Context(), steps(2, 1, 1), upgrading))
 
 	server.Exec(t, "CREATE DATABASE shared")
-	rights := docs(t, "Rights")
+	rights := docs(t, "postgresql.md", "Rights")
 	postgres.Exec(t, server.URL("postgres", "shared"), rights[0])
 	if err := pooled(t, server.URL("teamdata", "shared")).prepare(t.Context(), steps(2, 1, 1), upgrading); err != nil {
 		t.Error(err)
@@ -49,7 +49,7 @@ func TestDocs(t *testing.T) {
 	}
 	checkRefusal(t, reports.prepare(t.Context(), steps(2, 1, 1), upgrading), "create tables")
 
-	for _, script := range docs(t, "Backup") {
+	for _, script := range docs(t, "postgresql-operations.md", "Backup") {
 		server.Shell(t, script, "", fmt.Sprintf("DATABASE=%s", server.URL("teamdata", "teamdata")))
 	}
 	restored := server.URL("teamdata", "restored")
@@ -75,7 +75,7 @@ func TestReportViews(t *testing.T) {
 		return errors.Join(errMember, errAudit, errOperator)
 	}))
 	kit.Must(t, s.Close())
-	postgres.Exec(t, server.URL("postgres", postgres.Name(t, database)), docs(t, "Rights")[2])
+	postgres.Exec(t, server.URL("postgres", postgres.Name(t, database)), docs(t, "postgresql.md", "Rights")[2])
 	auditor := server.URL("auditors", postgres.Name(t, database))
 	const columns = "created_at AT TIME ZONE 'UTC'"
 	for sql, want := range map[string]string{
@@ -90,7 +90,7 @@ func TestReportViews(t *testing.T) {
 	}
 }
 
-// The queries of docs/postgresql.md answer what they say, to a role that only reads.
+// The queries of docs/postgresql-operations.md answer what they say, to a role that only reads.
 func TestQueriesInDocs(t *testing.T) {
 	server := postgres.Start(t)
 	database := server.Database(t)
@@ -114,9 +114,9 @@ func TestQueriesInDocs(t *testing.T) {
 		return err
 	}))
 	kit.Must(t, s.Close())
-	postgres.Exec(t, server.URL("postgres", postgres.Name(t, database)), docs(t, "Rights")[1])
+	postgres.Exec(t, server.URL("postgres", postgres.Name(t, database)), docs(t, "postgresql.md", "Rights")[1])
 	reports := server.URL("reports", postgres.Name(t, database))
-	queries := docs(t, "Queries")
+	queries := docs(t, "postgresql-operations.md", "Queries")
 	for i, want := range []string{
 		"[[org_1 guest 1] [org_1 owner 2]]",
 		"[[org_1 whe_2 2 2026-01-02 03:04:04.006+00 whd_1]]",
