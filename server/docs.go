@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 
 	"teamdata/store"
@@ -16,10 +17,11 @@ const (
 	docsPath  = "/docs"
 	docsStyle = docsPath + "/style.css"
 	docsText  = "/llms.txt"
+	guidePath = docsPath + "/guide"
 )
 
 var docsLinks = reference.Links{
-	Page: docsPath, Style: docsStyle, Text: docsText,
+	Page: docsPath, Style: docsStyle, Text: docsText, Guides: guidePath,
 	JSON: basePath + "/openapi.json", YAML: basePath + "/openapi.yaml",
 }
 
@@ -101,8 +103,9 @@ func (d docs) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 func (d docs) send(r *web.Request) error {
 	path := r.HTTP.URL.Path
+	guide, isGuide := strings.CutPrefix(path+"/", guidePath+"/")
 	switch {
-	case path != docsPath && path != docsPath+"/" && path != docsStyle && path != docsText:
+	case !isGuide && path != docsPath && path != docsPath+"/" && path != docsStyle && path != docsText:
 		return store.Errorf(store.CodeNotFound, "There is no such page.").Advise("The reference is at %s.", docsPath)
 	case r.HTTP.Method != http.MethodGet && r.HTTP.Method != http.MethodHead:
 		r.W.Header()["Allow"] = []string{"GET, HEAD"}
@@ -110,6 +113,8 @@ func (d docs) send(r *web.Request) error {
 	case path == docsStyle:
 		reference.SendStyle(r)
 		return nil
+	case isGuide:
+		return sendGuide(r, guide)
 	}
 	described, err := d.description(r.HTTP.Context())
 	if err != nil {
@@ -119,6 +124,21 @@ func (d docs) send(r *web.Request) error {
 		described.reference.SendText(r, d.config.Address)
 	} else {
 		described.reference.SendPage(r, d.config.Address)
+	}
+	return nil
+}
+
+// guides are rendered for the first request for one.
+var guides = sync.OnceValues(func() (reference.Guides, error) { return reference.NewGuides(docsLinks) })
+
+// sendGuide answers with a guide, by what follows guidePath.
+func sendGuide(r *web.Request, rest string) error {
+	pages, err := guides()
+	if err != nil {
+		return err
+	}
+	if !pages.Send(r, strings.TrimSuffix(rest, "/")) {
+		return store.Errorf(store.CodeNotFound, "There is no such guide.").Advise("The guides are at %s.", guidePath)
 	}
 	return nil
 }

@@ -20,7 +20,9 @@ var llmsText string
 // don't wait for them.
 var (
 	pageTemplate = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("page").Funcs(template.FuncMap{"inline": inline, "paragraphs": paragraphs}).Parse(pageText))
+		page := template.Must(template.New("page").Funcs(template.FuncMap{"inline": inline, "paragraphs": paragraphs}).Parse(pageText))
+		template.Must(page.New("guide").Parse(guideText)) // which may use the templates of the page
+		return page
 	})
 	textTemplate = sync.OnceValue(func() *texttemplate.Template {
 		return texttemplate.Must(texttemplate.New("llms").Funcs(texttemplate.FuncMap{"line": line, "trim": strings.TrimSpace}).Parse(llmsText))
@@ -31,6 +33,7 @@ var (
 type Links struct {
 	Page, Style, JSON, YAML string
 	Text                    string // for assistants; empty: there is none
+	Guides                  string // below which the guides are; empty: there are none
 }
 
 // shownPage is what the templates show.

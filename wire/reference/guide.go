@@ -1,0 +1,181 @@
+package reference
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"path"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extensionast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"teamdata/docs"
+	"teamdata/wire/web"
+)
+
+//go:embed guide.html
+var guideText string
+
+//go:embed guide.css
+var guideStyle []byte
+
+// Guides are the pages of the documentation in HTML, by their names. That of the start
+// page is empty.
+type Guides map[string][]byte
+
+// shownGuide is what guide.html shows.
+type shownGuide struct {
+	Links          Links
+	Page           docs.Page
+	Body           template.HTML
+	Chapters       []chapter // without their texts
+	Pages          []docs.Page
+	Previous, Next *docs.Page
+}
+
+// NewGuides renders all pages of the documentation.
+func NewGuides(links Links) (Guides, error) {
+	guides, pages := Guides{}, docs.Pages()
+	for i, page := range pages {
+		shown := shownGuide{Links: links, Page: page, Pages: pages}
+		if i > 0 {
+			shown.Previous = &pages[i-1]
+		}
+		if i+1 < len(pages) {
+			shown.Next = &pages[i+1]
+		}
+		var err error
+		if shown.Body, shown.Chapters, err = renderPage(page, links.Guides); err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		if err := pageTemplate().ExecuteTemplate(&b, "guide", shown); err != nil {
+			return nil, err
+		}
+		guides[strings.TrimPrefix(page.Under(""), "/")] = b.Bytes()
+	}
+	return guides, nil
+}
+
+// Send answers with the page of a name, if there is one.
+func (g Guides) Send(r *web.Request, name string) (ok bool) {
+	page, ok := g[name]
+	if ok {
+		sendPage(r, page)
+	}
+	return ok
+}
+
+// markdown leaves out HTML, and makes the same anchors of headings as GitHub.
+var markdown = goldmark.New(
+	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)), extension.TaskList),
+	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(scrollable{}, 100))),
+)
+
+// renderPage returns what is below the title of a page, and its chapters.
+func renderPage(page docs.Page, base string) (body template.HTML, chapters []chapter, err error) {
+	source := []byte(page.Text)
+	document := markdown.Parser().Parse(text.NewReader(source))
+	document.RemoveChild(document, document.FirstChild())
+	var links []*ast.Link // the tree is not changed while it is walked
+	eachNode(document, func(node ast.Node) {
+		switch node := node.(type) {
+		case *ast.Heading:
+			if id, ok := node.AttributeString("id"); ok && node.Level == 2 {
+				chapters = append(chapters, chapter{ID: string(id.([]byte)), Title: textOf(node, source)})
+			}
+		case *ast.Link:
+			links = append(links, node)
+		}
+	})
+	for _, link := range links {
+		relink(link, source, base)
+	}
+	var b bytes.Buffer
+	err = markdown.Renderer().Render(&b, source, document)
+	return template.HTML(b.String()), chapters, err
+}
+
+// relink leads a link between pages to the page on the server. A file of the repository
+// isn't there: it is named instead.
+func relink(link *ast.Link, source []byte, base string) {
+	target, anchor, _ := strings.Cut(string(link.Destination), "#")
+	if target == "" || strings.Contains(target, "://") {
+		return
+	}
+	if name, isPage := strings.CutSuffix(target, ".md"); isPage && path.Base(name) == name {
+		link.Destination = []byte(docs.Page{Name: name}.Under(base))
+		if anchor != "" {
+			link.Destination = append(link.Destination, "#"+anchor...)
+		}
+		return
+	}
+	parent, words, file := link.Parent(), textOf(link, source), path.Join("docs", target)
+	for child := link.FirstChild(); child != nil; child = link.FirstChild() {
+		parent.InsertBefore(parent, link, child)
+	}
+	if !strings.Contains(words, path.Base(file)) {
+		parent.InsertBefore(parent, link, ast.NewString([]byte(" ("+file+")")))
+	}
+	parent.RemoveChild(parent, link)
+}
+
+// textOf returns the words of a node, without their form.
+func textOf(node ast.Node, source []byte) string {
+	var b strings.Builder
+	eachNode(node, func(n ast.Node) {
+		if words, ok := n.(*ast.Text); ok {
+			b.Write(words.Value(source))
+		}
+	})
+	return b.String()
+}
+
+// eachNode calls a function that never fails for a node and all below it.
+func eachNode(node ast.Node, call func(ast.Node)) {
+	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			call(n)
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// scrollable renders what may be wider than a phone, so that it is scrolled by itself, by
+// keys too, and the boxes of a checklist, which can't be ticked.
+type scrollable struct{}
+
+func (scrollable) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
+	register.Register(ast.KindCodeBlock, writeCode)
+	register.Register(ast.KindFencedCodeBlock, writeCode)
+	register.Register(extensionast.KindTable, around(`<div class="table" tabindex="0" role="group" aria-label="Table"><table>`+"\n", "</table></div>\n"))
+	register.Register(extensionast.KindTaskCheckBox, around(`<span aria-hidden="true">☐</span> `, ""))
+}
+
+func around(before, after string) renderer.NodeRendererFunc {
+	return func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+		piece := after
+		if entering {
+			piece = before
+		}
+		_, err := w.WriteString(piece)
+		return ast.WalkContinue, err
+	}
+}
+
+func writeCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	code := util.EscapeHTML(node.Lines().Value(source))
+	_, err := w.WriteString(`<pre tabindex="0" role="group" aria-label="Code"><code>` + string(code) + "</code></pre>\n")
+	return ast.WalkSkipChildren, err
+}
