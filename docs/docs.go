@@ -14,8 +14,10 @@ import (
 //go:embed *.md
 var files embed.FS
 
-// Start is the name of the page that comes first and leads to all others.
-const Start = "start"
+// Path is where every server shows the start page; the others are below it.
+const Path = "/docs/guide"
+
+const start = "start" // the page that comes first and leads to all others
 
 // Page is a page of the documentation.
 type Page struct {
@@ -24,12 +26,12 @@ type Page struct {
 	Text  string // all of it, in Markdown
 }
 
-// Under returns the page's path on a server whose guides begin at base.
-func (p Page) Under(base string) string {
-	if p.Name == Start {
-		return base
+// Path returns the page's path on every server.
+func (p Page) Path() string {
+	if p.Name == start {
+		return Path
 	}
-	return base + "/" + p.Name
+	return Path + "/" + p.Name
 }
 
 var linkedPage = regexp.MustCompile(`\]\(([\w-]+)\.md[)#]`)
@@ -37,8 +39,8 @@ var linkedPage = regexp.MustCompile(`\]\(([\w-]+)\.md[)#]`)
 // Pages are all pages: the start page, then the others in the order of its links. Nobody
 // changes them.
 var Pages = sync.OnceValue(func() []Page {
-	names := []string{Start}
-	for _, found := range linkedPage.FindAllStringSubmatch(read(Start), -1) {
+	names := []string{start}
+	for _, found := range linkedPage.FindAllStringSubmatch(read(start), -1) {
 		names = append(names, found[1])
 	}
 	entries, err := files.ReadDir(".")

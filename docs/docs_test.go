@@ -9,7 +9,7 @@ import (
 // The start page comes first, and each page has a title.
 func TestPages(t *testing.T) {
 	pages := Pages()
-	if len(pages) < 10 || pages[0].Name != Start {
+	if len(pages) < 10 || pages[0].Path() != Path {
 		t.Errorf("there are %d pages, and the first is %s", len(pages), pages[0].Name)
 	}
 	for _, p := range pages {

@@ -17,11 +17,10 @@ const (
 	docsPath  = "/docs"
 	docsStyle = docsPath + "/style.css"
 	docsText  = "/llms.txt"
-	guidePath = docsPath + "/guide"
 )
 
 var docsLinks = reference.Links{
-	Page: docsPath, Style: docsStyle, Text: docsText, Guides: guidePath,
+	Page: docsPath, Style: docsStyle, Text: docsText,
 	JSON: basePath + "/openapi.json", YAML: basePath + "/openapi.yaml",
 }
 
@@ -103,7 +102,7 @@ func (d docs) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 func (d docs) send(r *web.Request) error {
 	path := r.HTTP.URL.Path
-	guide, isGuide := strings.CutPrefix(path+"/", guidePath+"/")
+	isGuide := strings.HasPrefix(path+"/", reference.GuidePath+"/")
 	switch {
 	case !isGuide && path != docsPath && path != docsPath+"/" && path != docsStyle && path != docsText:
 		return store.Errorf(store.CodeNotFound, "There is no such page.").Advise("The reference is at %s.", docsPath)
@@ -113,32 +112,18 @@ func (d docs) send(r *web.Request) error {
 	case path == docsStyle:
 		reference.SendStyle(r)
 		return nil
-	case isGuide:
-		return sendGuide(r, guide)
 	}
 	described, err := d.description(r.HTTP.Context())
 	if err != nil {
 		return err
 	}
-	if path == docsText {
+	switch {
+	case isGuide:
+		return described.reference.SendGuide(r, strings.TrimSuffix(path, "/"))
+	case path == docsText:
 		described.reference.SendText(r, d.config.Address)
-	} else {
+	default:
 		described.reference.SendPage(r, d.config.Address)
-	}
-	return nil
-}
-
-// guides are rendered for the first request for one.
-var guides = sync.OnceValues(func() (reference.Guides, error) { return reference.NewGuides(docsLinks) })
-
-// sendGuide answers with a guide, by what follows guidePath.
-func sendGuide(r *web.Request, rest string) error {
-	pages, err := guides()
-	if err != nil {
-		return err
-	}
-	if !pages.Send(r, strings.TrimSuffix(rest, "/")) {
-		return store.Errorf(store.CodeNotFound, "There is no such guide.").Advise("The guides are at %s.", guidePath)
 	}
 	return nil
 }

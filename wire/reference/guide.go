@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -17,6 +18,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"teamdata/docs"
+	"teamdata/store"
 	"teamdata/wire/web"
 )
 
@@ -26,51 +28,64 @@ var guideText string
 //go:embed guide.css
 var guideStyle []byte
 
-// Guides are the pages of the documentation in HTML, by their names. That of the start
-// page is empty.
-type Guides map[string][]byte
+// GuidePath is where the guides are on every server.
+const GuidePath = docs.Path
 
-// shownGuide is what guide.html shows.
-type shownGuide struct {
-	Links          Links
-	Page           docs.Page
-	Body           template.HTML
-	Chapters       []chapter // without their texts
-	Pages          []docs.Page
+// guide is a page of the documentation in HTML.
+type guide struct {
+	docs.Page
+	Body           template.HTML // what is below the title
+	Chapters       []chapter     // without their texts
 	Previous, Next *docs.Page
 }
 
-// NewGuides renders all pages of the documentation.
-func NewGuides(links Links) (Guides, error) {
-	guides, pages := Guides{}, docs.Pages()
+// guides are all guides, by their paths. They are rendered for the first request for one.
+var guides = sync.OnceValues(func() (map[string]guide, error) {
+	all, pages := map[string]guide{}, docs.Pages()
 	for i, page := range pages {
-		shown := shownGuide{Links: links, Page: page, Pages: pages}
+		body, chapters, err := renderPage(page)
+		if err != nil {
+			return nil, err
+		}
+		g := guide{Page: page, Body: body, Chapters: chapters}
 		if i > 0 {
-			shown.Previous = &pages[i-1]
+			g.Previous = &pages[i-1]
 		}
 		if i+1 < len(pages) {
-			shown.Next = &pages[i+1]
+			g.Next = &pages[i+1]
 		}
-		var err error
-		if shown.Body, shown.Chapters, err = renderPage(page, links.Guides); err != nil {
-			return nil, err
-		}
-		var b bytes.Buffer
-		if err := pageTemplate().ExecuteTemplate(&b, "guide", shown); err != nil {
-			return nil, err
-		}
-		guides[strings.TrimPrefix(page.Under(""), "/")] = b.Bytes()
+		all[page.Path()] = g
 	}
-	return guides, nil
-}
+	return all, nil
+})
 
-// Send answers with the page of a name, if there is one.
-func (g Guides) Send(r *web.Request, name string) (ok bool) {
-	page, ok := g[name]
-	if ok {
+var errNoGuide = store.Errorf(store.CodeNotFound, "There is no such guide.").Advise("The guides are at %s.", GuidePath)
+
+// SendGuide answers with the guide of a path.
+func (ref Reference) SendGuide(r *web.Request, path string) error {
+	page, err := ref.guide(path)
+	if err == nil {
 		sendPage(r, page)
 	}
-	return ok
+	return err
+}
+
+func (ref Reference) guide(path string) ([]byte, error) {
+	all, err := guides()
+	if err != nil {
+		return nil, err
+	}
+	g, ok := all[path]
+	if !ok {
+		return nil, errNoGuide
+	}
+	var b bytes.Buffer
+	err = pageTemplate().ExecuteTemplate(&b, "guide", struct {
+		Links Links
+		Guide guide
+		Pages []docs.Page
+	}{ref.links, g, docs.Pages()})
+	return b.Bytes(), err
 }
 
 // markdown leaves out HTML, and makes the same anchors of headings as GitHub.
@@ -81,7 +96,7 @@ var markdown = goldmark.New(
 )
 
 // renderPage returns what is below the title of a page, and its chapters.
-func renderPage(page docs.Page, base string) (body template.HTML, chapters []chapter, err error) {
+func renderPage(page docs.Page) (body template.HTML, chapters []chapter, err error) {
 	source := []byte(page.Text)
 	document := markdown.Parser().Parse(text.NewReader(source))
 	document.RemoveChild(document, document.FirstChild())
@@ -97,7 +112,7 @@ func renderPage(page docs.Page, base string) (body template.HTML, chapters []cha
 		}
 	})
 	for _, link := range links {
-		relink(link, source, base)
+		relink(link, source)
 	}
 	var b bytes.Buffer
 	err = markdown.Renderer().Render(&b, source, document)
@@ -106,13 +121,13 @@ func renderPage(page docs.Page, base string) (body template.HTML, chapters []cha
 
 // relink leads a link between pages to the page on the server. A file of the repository
 // isn't there: it is named instead.
-func relink(link *ast.Link, source []byte, base string) {
+func relink(link *ast.Link, source []byte) {
 	target, anchor, _ := strings.Cut(string(link.Destination), "#")
 	if target == "" || strings.Contains(target, "://") {
 		return
 	}
 	if name, isPage := strings.CutSuffix(target, ".md"); isPage && path.Base(name) == name {
-		link.Destination = []byte(docs.Page{Name: name}.Under(base))
+		link.Destination = []byte(docs.Page{Name: name}.Path())
 		if anchor != "" {
 			link.Destination = append(link.Destination, "#"+anchor...)
 		}

@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,7 +14,7 @@ import (
 func TestGuides(t *testing.T) {
 	guides := renderedGuides(t)
 	for _, page := range docs.Pages() {
-		html := guides[page.Under("/docs/guide")]
+		html := guides[page.Path()]
 		for what, counts := range map[string][2]int{
 			"blocks of code": {len(regexp.MustCompile("(?m)^ *```").FindAllString(page.Text, -1)) / 2, strings.Count(html, "<pre ")},
 			"tables":         {len(regexp.MustCompile(`(?m)^(\|-+)+\|$`).FindAllString(page.Text, -1)), strings.Count(html, "<table>")},
@@ -62,13 +61,13 @@ func TestLinksOfGuides(t *testing.T) {
 // renderedGuides are the guides by their paths.
 func renderedGuides(t *testing.T) map[string]string {
 	t.Helper()
-	guides, err := NewGuides(Links{Page: "/docs", Style: "/docs/style.css", Guides: "/docs/guide"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	byPath := map[string]string{}
-	for name, page := range maps.All(guides) {
-		byPath[strings.TrimSuffix("/docs/guide/"+name, "/")] = string(page)
+	ref, byPath := Reference{links: Links{Page: "/docs", Style: "/docs/style.css"}}, map[string]string{}
+	for _, page := range docs.Pages() {
+		html, err := ref.guide(page.Path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		byPath[page.Path()] = string(html)
 	}
 	return byPath
 }
@@ -86,7 +85,7 @@ func TestMarkdownOfAPage(t *testing.T) {
 		{"<script>x</script>", "<!-- raw HTML omitted -->\n"},
 		{"- [ ] Sleep.", "<ul>\n<li><span aria-hidden=\"true\">☐</span> Sleep.</li>\n</ul>\n"},
 	} {
-		got, _, err := renderPage(docs.Page{Text: "# Title\n\n" + row.markdown + "\n"}, "/docs/guide")
+		got, _, err := renderPage(docs.Page{Text: "# Title\n\n" + row.markdown + "\n"})
 		if err != nil || string(got) != row.want {
 			t.Errorf("%s: %q, want %q (%v)", row.markdown, got, row.want, err)
 		}

@@ -33,7 +33,6 @@ var (
 type Links struct {
 	Page, Style, JSON, YAML string
 	Text                    string // for assistants; empty: there is none
-	Guides                  string // below which the guides are; empty: there are none
 }
 
 // shownPage is what the templates show.
@@ -77,5 +76,5 @@ func New(d Document, links Links) (Reference, error) {
 		return Reference{}, err
 	}
 	err := textTemplate().Execute(&text, p)
-	return Reference{page.Bytes(), text.Bytes()}, err
+	return Reference{page.Bytes(), text.Bytes(), links}, err
 }

@@ -34,7 +34,10 @@ const (
 )
 
 // Reference is the page and the text of a document.
-type Reference struct{ page, text []byte }
+type Reference struct {
+	page, text []byte
+	links      Links // which the guides show, too
+}
 
 // anyAddress is the placeholder for the server's address in both.
 const anyAddress = "https://teamdata.invalid"
