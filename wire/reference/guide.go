@@ -88,9 +88,10 @@ func (ref Reference) guide(path string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// markdown leaves out HTML, and makes the same anchors of headings as GitHub.
+// markdown leaves out HTML. Its anchors of headings are those of GitHub, except for an
+// underscore, which a test would notice.
 var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)), extension.TaskList),
+	goldmark.WithExtensions(extension.Table, extension.TaskList),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(scrollable{}, 100))),
 )
@@ -100,19 +101,27 @@ func renderPage(page docs.Page) (body template.HTML, chapters []chapter, err err
 	source := []byte(page.Text)
 	document := markdown.Parser().Parse(text.NewReader(source))
 	document.RemoveChild(document, document.FirstChild())
+	if lead, ok := document.FirstChild().(*ast.Paragraph); ok {
+		lead.SetAttributeString("class", []byte("doc-lead"))
+	}
 	var links []*ast.Link // the tree is not changed while it is walked
+	var headings []*ast.Heading
 	eachNode(document, func(node ast.Node) {
 		switch node := node.(type) {
 		case *ast.Heading:
-			if id, ok := node.AttributeString("id"); ok && node.Level == 2 {
-				chapters = append(chapters, chapter{ID: string(id.([]byte)), Title: textOf(node, source)})
-			}
+			headings = append(headings, node)
 		case *ast.Link:
 			links = append(links, node)
 		}
 	})
 	for _, link := range links {
 		relink(link, source)
+	}
+	for _, heading := range headings {
+		id := linkToItself(heading)
+		if heading.Level == 2 {
+			chapters = append(chapters, chapter{ID: id, Title: textOf(heading, source)})
+		}
 	}
 	var b bytes.Buffer
 	err = markdown.Renderer().Render(&b, source, document)
@@ -143,6 +152,19 @@ func relink(link *ast.Link, source []byte) {
 	parent.RemoveChild(parent, link)
 }
 
+// linkToItself makes the words of a heading a link to it, and returns its anchor.
+func linkToItself(heading *ast.Heading) (id string) {
+	value, _ := heading.AttributeString("id")
+	id = string(value.([]byte))
+	link := ast.NewLink()
+	link.Destination = []byte("#" + id)
+	for child := heading.FirstChild(); child != nil; child = heading.FirstChild() {
+		link.AppendChild(link, child)
+	}
+	heading.AppendChild(heading, link)
+	return id
+}
+
 // textOf returns the words of a node, without their form.
 func textOf(node ast.Node, source []byte) string {
 	var b strings.Builder
@@ -164,14 +186,15 @@ func eachNode(node ast.Node, call func(ast.Node)) {
 	})
 }
 
-// scrollable renders what may be wider than a phone, so that it is scrolled by itself, by
-// keys too, and the boxes of a checklist, which can't be ticked.
+// scrollable renders code and tables, which may be wider than a phone, so that they are
+// scrolled by themselves, by keys too; and the boxes of a checklist, which can't be ticked.
 type scrollable struct{}
 
 func (scrollable) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
 	register.Register(ast.KindCodeBlock, writeCode)
 	register.Register(ast.KindFencedCodeBlock, writeCode)
 	register.Register(extensionast.KindTable, around(`<div class="table" tabindex="0" role="group" aria-label="Table"><table>`+"\n", "</table></div>\n"))
+	register.Register(extensionast.KindTableCell, writeCell)
 	register.Register(extensionast.KindTaskCheckBox, around(`<span aria-hidden="true">☐</span> `, ""))
 }
 
@@ -184,6 +207,19 @@ func around(before, after string) renderer.NodeRendererFunc {
 		_, err := w.WriteString(piece)
 		return ast.WalkContinue, err
 	}
+}
+
+// writeCell writes the cell of a table. An empty one heads nothing.
+func writeCell(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	tag := "td>"
+	if node.Parent().Kind() == extensionast.KindTableHeader && node.HasChildren() {
+		tag = "th>"
+	}
+	if !entering {
+		tag = "/" + tag
+	}
+	_, err := w.WriteString("<" + tag)
+	return ast.WalkContinue, err
 }
 
 func writeCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -76,13 +76,25 @@ func renderedGuides(t *testing.T) map[string]string {
 // not passed on.
 func TestMarkdownOfAPage(t *testing.T) {
 	for _, row := range []struct{ markdown, want string }{
-		{"[the unit](../contrib/teamdata.service)", "<p>the unit (contrib/teamdata.service)</p>\n"},
-		{"[teamdata.service](../contrib/teamdata.service)", "<p>teamdata.service</p>\n"},
-		{"[b](other.md#a-b)", `<p><a href="/docs/guide/other#a-b">b</a></p>` + "\n"},
-		{"[b](start.md)", `<p><a href="/docs/guide">b</a></p>` + "\n"},
-		{"[x](#here) [y](https://example.com/a.md)", `<p><a href="#here">x</a> <a href="https://example.com/a.md">y</a></p>` + "\n"},
-		{"[x](javascript:alert)", "<p>x (docs/javascript:alert)</p>\n"},
+		{"[the unit](../contrib/teamdata.service)", "<p class=\"doc-lead\">the unit (contrib/teamdata.service)</p>\n"},
+		{"[teamdata.service](../contrib/teamdata.service)", "<p class=\"doc-lead\">teamdata.service</p>\n"},
+		{"[b](other.md#a-b)", `<p class="doc-lead"><a href="/docs/guide/other#a-b">b</a></p>` + "\n"},
+		{"[b](start.md)", `<p class="doc-lead"><a href="/docs/guide">b</a></p>` + "\n"},
+		{"[x](#here) [y](https://example.com/a.md)", `<p class="doc-lead"><a href="#here">x</a> <a href="https://example.com/a.md">y</a></p>` + "\n"},
+		{"[x](javascript:alert)", "<p class=\"doc-lead\">x (docs/javascript:alert)</p>\n"},
+		{"| | b |\n|---|---|\n| c | |", `<div class="table" tabindex="0" role="group" aria-label="Table"><table>
+<thead>
+<tr>
+<td></td><th>b</th></tr>
+</thead>
+<tbody>
+<tr>
+<td>c</td><td></td></tr>
+</tbody>
+</table></div>
+`},
 		{"<script>x</script>", "<!-- raw HTML omitted -->\n"},
+		{"## A `--b` c", `<h2 id="a---b-c"><a href="#a---b-c">A <code>--b</code> c</a></h2>` + "\n"},
 		{"- [ ] Sleep.", "<ul>\n<li><span aria-hidden=\"true\">☐</span> Sleep.</li>\n</ul>\n"},
 	} {
 		got, _, err := renderPage(docs.Page{Text: "# Title\n\n" + row.markdown + "\n"})
