@@ -132,6 +132,33 @@ func TestTestsInDocs(t *testing.T) {
 	}
 }
 
+// mostWords is how long a page may be that is read from its beginning to its end.
+const mostWords = 2600
+
+// references are pages in which one looks something up.
+var references = []string{
+	"docs/admin-api.md", "docs/architecture.md", "docs/bugs.md", "docs/format.md", "docs/settings.md",
+	"docs/operations.md", "docs/postgresql.md",
+}
+
+// No page of the documentation is too long, and the start page leads to each.
+func TestPagesInDocs(t *testing.T) {
+	start := kit.ReadText(t, "docs/start.md")
+	for _, page := range kit.Pages(t) {
+		folder, name := path.Split(page)
+		if folder != "docs/" {
+			continue
+		}
+		text := kit.ReadText(t, page)
+		if words := len(strings.Fields(text)); words > mostWords && !slices.Contains(references, page) {
+			t.Errorf("%s has %d words, more than %d", page, words, mostWords)
+		}
+		if name != "start.md" && !strings.Contains(start, "]("+name+")") {
+			t.Errorf("docs/start.md has no link to %s", name)
+		}
+	}
+}
+
 // docs/architecture.md says of every package what it is for.
 func TestPackagesInDocs(t *testing.T) {
 	text := kit.ReadText(t, "docs/architecture.md")

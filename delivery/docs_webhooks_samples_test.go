@@ -23,7 +23,7 @@ import (
 	"teamdata/store"
 )
 
-// samples are the programs on docs/webhooks.md: each makes its code ready in a
+// samples are the programs on docs/webhook-samples.md: each makes its code ready in a
 // folder, and returns the command to run.
 var samples = map[string]func(t *testing.T, folder, code string) []string{
 	"go library":      goSample,
@@ -40,7 +40,7 @@ func TestWebhooksDocSamples(t *testing.T) {
 	blocks := readWebhooksDoc(t).blocks
 	maps.DeleteFunc(blocks, func(name, _ string) bool { return name == "http" || strings.HasPrefix(name, "json ") })
 	if got, want := slices.Sorted(maps.Keys(blocks)), slices.Sorted(maps.Keys(samples)); !slices.Equal(got, want) {
-		t.Fatalf("docs/webhooks.md has the samples %q, and %q can be run", got, want)
+		t.Fatalf("docs/webhook-samples.md has the samples %q, and %q can be run", got, want)
 	}
 	body := exampleEvents(t)[store.EventWebhookTest]
 	for name, prepare := range samples {

@@ -22,8 +22,8 @@ import (
 	"teamdata/store/boltstore"
 )
 
-// webhooksDoc is docs/webhooks.md: its text, and its blocks of code by what
-// follows their opening fence, such as "go library".
+// webhooksDoc is docs/webhooks.md: its text, and its blocks of code and those of
+// docs/webhook-samples.md by what follows their opening fence, such as "go library".
 type webhooksDoc struct {
 	text   string
 	blocks map[string]string
@@ -34,9 +34,9 @@ var codeBlock = regexp.MustCompile("(?ms)^```(\\w+ [\\w.]+|http)\n(.*?)^```$")
 func readWebhooksDoc(t *testing.T) webhooksDoc {
 	t.Helper()
 	doc := webhooksDoc{text: kit.ReadText(t, "../docs/webhooks.md"), blocks: map[string]string{}}
-	for _, found := range codeBlock.FindAllStringSubmatch(doc.text, -1) {
+	for _, found := range codeBlock.FindAllStringSubmatch(doc.text+kit.ReadText(t, "../docs/webhook-samples.md"), -1) {
 		if _, twice := doc.blocks[found[1]]; twice {
-			t.Errorf("docs/webhooks.md has two blocks %q", found[1])
+			t.Errorf("there are two blocks %q", found[1])
 		}
 		doc.blocks[found[1]] = found[2]
 	}

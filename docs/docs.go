@@ -1,19 +1,76 @@
-// Package docs holds the documentation, of which the program itself shows a part: the
-// samples of webhooks.md, so that a page and the documentation can't differ. It imports
-// nothing of the module.
+// Package docs holds the documentation, which the program itself shows: all pages as the
+// guides of a server, and the samples of webhook-samples.md where an endpoint is set up,
+// so that a page and the documentation can't differ. It imports nothing of the module.
 package docs
 
 import (
-	_ "embed"
+	"embed"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 )
 
-//go:embed webhooks.md
-var webhooks string
+//go:embed *.md
+var files embed.FS
 
-// Sample is a program of webhooks.md that verifies a request.
+// Path is where every server shows the start page; the others are below it.
+const Path = "/docs/guide"
+
+const start = "start" // the page that comes first and leads to all others
+
+// Page is a page of the documentation.
+type Page struct {
+	Name  string // of its file, without .md
+	Title string // its heading
+	Text  string // all of it, in Markdown
+}
+
+// Path returns the page's path on every server.
+func (p Page) Path() string {
+	if p.Name == start {
+		return Path
+	}
+	return Path + "/" + p.Name
+}
+
+var linkedPage = regexp.MustCompile(`\]\(([\w-]+)\.md[)#]`)
+
+// Pages are all pages: the start page, then the others in the order of its links. Nobody
+// changes them.
+var Pages = sync.OnceValue(func() []Page {
+	names := []string{start}
+	for _, found := range linkedPage.FindAllStringSubmatch(read(start), -1) {
+		names = append(names, found[1])
+	}
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		panic(err)
+	}
+	for _, entry := range entries {
+		names = append(names, strings.TrimSuffix(entry.Name(), ".md"))
+	}
+	var pages []Page
+	for _, name := range names {
+		if !slices.ContainsFunc(pages, func(p Page) bool { return p.Name == name }) {
+			text := read(name)
+			title, _, _ := strings.Cut(strings.TrimPrefix(text, "# "), "\n")
+			pages = append(pages, Page{name, title, text})
+		}
+	}
+	return pages
+})
+
+// read returns the text of a page, all of which are part of the program.
+func read(name string) string {
+	text, err := files.ReadFile(name + ".md")
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// Sample is a program of webhook-samples.md that verifies a request.
 type Sample struct {
 	Language string // its name for people, such as Python
 	ID       string // in lower case, of letters only, such as python
@@ -29,7 +86,7 @@ var sampleBlock = regexp.MustCompile("(?ms)^```(\\w+) (?:library|standard|openss
 // Samples are the first sample of each language, in the order of the page. Nobody
 // changes them.
 var Samples = sync.OnceValue(func() (samples []Sample) {
-	for _, found := range sampleBlock.FindAllStringSubmatch(webhooks, -1) {
+	for _, found := range sampleBlock.FindAllStringSubmatch(read("webhook-samples"), -1) {
 		if !slices.ContainsFunc(samples, func(s Sample) bool { return s.ID == found[1] }) {
 			samples = append(samples, Sample{Language: languages[found[1]], ID: found[1], Code: found[2]})
 		}

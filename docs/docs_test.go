@@ -6,13 +6,26 @@ import (
 	"testing"
 )
 
+// The start page comes first, and each page has a title.
+func TestPages(t *testing.T) {
+	pages := Pages()
+	if len(pages) < 10 || pages[0].Path() != Path {
+		t.Errorf("there are %d pages, and the first is %s", len(pages), pages[0].Name)
+	}
+	for _, p := range pages {
+		if !strings.HasPrefix(p.Text, "# "+p.Title+"\n") || p.Title == "" {
+			t.Errorf("%s has the title %q", p.Name, p.Title)
+		}
+	}
+}
+
 // There is a sample in each of the languages, whole and with its name. That each says yes
 // and no as it should is tested in package delivery, which runs all blocks of the page.
 func TestSamples(t *testing.T) {
 	var names []string
 	for _, s := range Samples() {
 		names = append(names, s.Language)
-		if !strings.Contains(s.Code, "WEBHOOK_SECRETS") || !strings.Contains(webhooks, "\n"+s.Code+"```\n") {
+		if !strings.Contains(s.Code, "WEBHOOK_SECRETS") || !strings.Contains(read("webhook-samples"), "\n"+s.Code+"```\n") {
 			t.Errorf("the sample in %s is not whole:\n%s", s.Language, s.Code)
 		}
 	}

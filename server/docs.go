@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 
 	"teamdata/store"
@@ -101,8 +102,9 @@ func (d docs) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 func (d docs) send(r *web.Request) error {
 	path := r.HTTP.URL.Path
+	isGuide := strings.HasPrefix(path+"/", reference.GuidePath+"/")
 	switch {
-	case path != docsPath && path != docsPath+"/" && path != docsStyle && path != docsText:
+	case !isGuide && path != docsPath && path != docsPath+"/" && path != docsStyle && path != docsText:
 		return store.Errorf(store.CodeNotFound, "There is no such page.").Advise("The reference is at %s.", docsPath)
 	case r.HTTP.Method != http.MethodGet && r.HTTP.Method != http.MethodHead:
 		r.W.Header()["Allow"] = []string{"GET, HEAD"}
@@ -115,9 +117,12 @@ func (d docs) send(r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	if path == docsText {
+	switch {
+	case isGuide:
+		return described.reference.SendGuide(r, strings.TrimSuffix(path, "/"))
+	case path == docsText:
 		described.reference.SendText(r, d.config.Address)
-	} else {
+	default:
 		described.reference.SendPage(r, d.config.Address)
 	}
 	return nil

@@ -12,12 +12,16 @@ import (
 
 func TestDocs(t *testing.T) {
 	env := newTestEnv(t, Config{})
-	for _, path := range []string{"/docs", "/docs/"} {
+	const command = "curl &#39;http://data.example.com:8443/api/v1/members?limit=2&#39;"
+	for path, shows := range map[string]string{
+		"/docs": command, "/docs/": command,
+		"/docs/guide": "<h1>Start", "/docs/guide/": "<h1>Start", "/docs/guide/webhooks": "<h1>Receiving webhooks</h1>",
+	} {
 		r := newRequest("GET", path, "")
 		r.Host = "data.example.com:8443"
 		answer := env.do(r)
 		page := answer.Body.String()
-		if answer.Code != http.StatusOK || !strings.Contains(page, "curl &#39;http://data.example.com:8443/api/v1/members?limit=2&#39;") {
+		if answer.Code != http.StatusOK || !strings.Contains(page, shows) {
 			t.Errorf("%s: got %d %s", path, answer.Code, page)
 		}
 		for name, want := range map[string]string{
@@ -71,7 +75,7 @@ func TestDocsNameTheServer(t *testing.T) {
 
 func TestDocsAreCached(t *testing.T) {
 	env := newTestEnv(t, Config{})
-	for _, path := range []string{"/docs", "/docs/style.css"} {
+	for _, path := range []string{"/docs", "/docs/style.css", "/docs/guide"} {
 		r := newRequest("GET", path, "")
 		etag := header(env.do(r), "ETag")[0]
 		r.Header.Set("If-None-Match", etag)
@@ -85,12 +89,16 @@ func TestDocsAreCached(t *testing.T) {
 }
 
 func TestDocsRefuse(t *testing.T) {
-	env := newTestEnv(t, Config{ClientRate: 4})
+	env := newTestEnv(t, Config{ClientRate: 8})
 	for i, row := range []struct {
 		method, path string
 		want         store.Code
 	}{
 		{"GET", "/docs/none", store.CodeNotFound},
+		{"GET", "/docs/guide/none", store.CodeNotFound},
+		{"GET", "/docs/guide/webhooks.md", store.CodeNotFound},
+		{"GET", "/docs/guidebook", store.CodeNotFound},
+		{"POST", "/docs/guide/webhooks", store.CodeMethodNotAllowed},
 		{"POST", "/docs", store.CodeMethodNotAllowed},
 		{"DELETE", "/docs/style.css", store.CodeMethodNotAllowed},
 		{"HEAD", "/docs", ""},

@@ -20,7 +20,9 @@ var llmsText string
 // don't wait for them.
 var (
 	pageTemplate = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("page").Funcs(template.FuncMap{"inline": inline, "paragraphs": paragraphs}).Parse(pageText))
+		page := template.Must(template.New("page").Funcs(template.FuncMap{"inline": inline, "paragraphs": paragraphs}).Parse(pageText))
+		template.Must(page.New("guide").Parse(guideText)) // which may use the templates of the page
+		return page
 	})
 	textTemplate = sync.OnceValue(func() *texttemplate.Template {
 		return texttemplate.Must(texttemplate.New("llms").Funcs(texttemplate.FuncMap{"line": line, "trim": strings.TrimSpace}).Parse(llmsText))
@@ -74,5 +76,5 @@ func New(d Document, links Links) (Reference, error) {
 		return Reference{}, err
 	}
 	err := textTemplate().Execute(&text, p)
-	return Reference{page.Bytes(), text.Bytes()}, err
+	return Reference{page.Bytes(), text.Bytes(), links}, err
 }

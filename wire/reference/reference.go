@@ -1,15 +1,18 @@
 // Package reference is what an API says of itself: its OpenAPI documents, the page for
 // people that is generated from them, and the same as text for assistants. The Team
-// Data API and the admin API serve theirs with it.
+// Data API and the admin API serve theirs with it. Beside it are the guides, the pages of
+// the documentation.
 //
 // spec.go reads what is shown of a document, and sections.go makes of it what
-// page.html and llms.txt lay out. It imports store and wire/web.
+// page.html and llms.txt lay out. guide.go renders the guides. It imports docs, store and
+// wire/web.
 package reference
 
 import (
 	"bytes"
 	_ "embed"
 	"net/http"
+	"slices"
 
 	"teamdata/store"
 	"teamdata/wire/web"
@@ -31,7 +34,10 @@ const (
 )
 
 // Reference is the page and the text of a document.
-type Reference struct{ page, text []byte }
+type Reference struct {
+	page, text []byte
+	links      Links // which the guides show, too
+}
 
 // anyAddress is the placeholder for the server's address in both.
 const anyAddress = "https://teamdata.invalid"
@@ -39,8 +45,8 @@ const anyAddress = "https://teamdata.invalid"
 //go:embed page.css
 var style []byte
 
-// SendStyle answers with the style sheet of the page.
-func SendStyle(r *web.Request) { Send(r, cssType, style) }
+// SendStyle answers with the style sheet of the page and of the guides.
+func SendStyle(r *web.Request) { Send(r, cssType, slices.Concat(style, guideStyle)) }
 
 // pagePolicy allows the page to load its style sheet only.
 var pagePolicy = []string{"default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}
@@ -48,10 +54,14 @@ var pagePolicy = []string{"default-src 'none'; style-src 'self'; base-uri 'none'
 // SendPage answers with the page. address is the server's base URL in its examples,
 // such as https://data.example.com; empty: as the request has it.
 func (ref Reference) SendPage(r *web.Request, address string) {
+	sendPage(r, ref.at(ref.page, address, r.HTTP))
+}
+
+func sendPage(r *web.Request, page []byte) {
 	h := r.W.Header()
 	h["Content-Security-Policy"] = pagePolicy
 	h["Referrer-Policy"] = []string{"no-referrer"}
-	Send(r, pageType, ref.at(ref.page, address, r.HTTP))
+	Send(r, pageType, page)
 }
 
 // SendText answers with the text.

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"teamdata/e2e/kit"
+)
+
+// commandsOfPages says of the blocks of commands below each heading of each page what
+// runs them as they are pasted: a folder and a test in it. Where nothing does, it has the
+// reason, or says what they are, in words.
+var commandsOfPages = map[string]map[string]string{
+	"README.md": {
+		"# teamdata":                     "the demo ends only when it is stopped, and the tests would run themselves",
+		"## Install":                     "e2e/release TestRelease",
+		"## First event in five minutes": "e2e/docs TestReadmeInstall",
+	},
+	"SECURITY.md": {
+		"## Releases": "e2e/release TestRelease",
+	},
+	"docs/admin-api.md": {
+		"## Where it is": "e2e/docs TestPastedCommands",
+		"## Operations":  "the generators are programs of others, which e2e/clients TestStockGenerators runs in other words",
+	},
+	"docs/architecture.md": {
+		"## Layers": "a drawing",
+	},
+	"docs/assistants.md": {
+		"## Connect":           "claude is a program of others, and asks for an account",
+		"## With the local CA": "variables of programs of others",
+		"## Try it":            "e2e/serve TestAssistantsPage",
+	},
+	"docs/bugs.md": {
+		"# Bugs": "the words in capitals are to be replaced, and each test takes a commit of its own",
+	},
+	"docs/clients.md": {
+		"## Go":         "e2e/clients TestGoClientCanBeCopied",
+		"## TypeScript": "npm fetches from its registry; e2e/clients TestTypeScriptClient installs the folder as npm would",
+	},
+	"docs/format.md": {
+		"## Sealed files": "bytes of a sealed record",
+	},
+	"docs/operations.md": {
+		"## Install":                     "e2e/release TestRelease",
+		"## systemd":                     "changes the machine's users and units, which needs root and systemd",
+		"## Container":                   "needs docker",
+		"### ACME":                       "needs a public authority and a public name",
+		"## Behind a proxy":              "doesn't end; e2e/proxy TestBehindNginx starts a server in this way",
+		"## Embedding the settings page": "a request of HTTP",
+		"## FIPS 140-3":                  "builds the program with another cryptography module, as a step of .ci/steps does",
+		"## Doctor and configuration":    "shows what is printed",
+		"### Rehearse a restore":         "e2e/docs TestReadmeInstall",
+		"## Verify a release":            "e2e/release TestRelease",
+	},
+	"docs/postgresql.md": {
+		"## Role and database":   "store/pgstore TestDocs",
+		"## Move there and back": "stops and starts units of systemd; cli TestScripts moves the data in the same way",
+		"### Start them":         "doesn't end; e2e/proxy TestBehindBalancers starts nodes in this way",
+		"## Backup":              "store/pgstore TestDocs",
+		"## Failover":            "settings of PostgreSQL",
+		"## Sizing":              "takes minutes, and a database that nobody else uses",
+	},
+	"docs/start.md": {
+		"## First event in five minutes": "the same lines as in the README",
+	},
+	"docs/testing.md": {
+		"## Go: teamdatatest":                    "e2e/module TestForeignModule",
+		"## Other languages: serve --test-clock": "doesn't end; the tests further down start it in this way, and e2e/docs TestTestingPage runs them",
+	},
+	"docs/webhook-samples.md": {
+		"## By hand, with openssl and a shell": "delivery TestWebhooksDocSamples",
+	},
+	"docs/webhooks.md": {
+		"## When it fails": "e2e/docs TestPastedCommands",
+		"## Try it":        "e2e/docs TestPastedCommands",
+	},
+}
+
+var (
+	fence = regexp.MustCompile("^ *```(.*)$")
+	runBy = regexp.MustCompile(`^([a-z][\w/]*) (Test\w+)$`)
+)
+
+// Every block of commands of every page is run by a test, which reads the page, or is
+// listed with the reason why not. Blocks in another language than that of a shell are no
+// commands.
+func TestCommandsOfPagesRun(t *testing.T) {
+	for _, page := range kit.Pages(t) {
+		listed := map[string]bool{}
+		for _, heading := range headingsOfCommands(kit.ReadText(t, page)) {
+			listed[heading] = true
+			by, ok := commandsOfPages[page][heading]
+			if !ok {
+				t.Errorf("%s has commands below %q: add what runs them, or why nothing does, to commandsOfPages", page, heading)
+			} else if test := runBy.FindStringSubmatch(by); test != nil {
+				checkRunner(t, page, test[1], test[2])
+			}
+		}
+		for heading := range commandsOfPages[page] {
+			if !listed[heading] {
+				t.Errorf("%s has no commands below %q", page, heading)
+			}
+		}
+	}
+	for page := range commandsOfPages {
+		if _, err := os.Stat(page); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// headingsOfCommands are the headings of a page below which there is a block of a shell,
+// or one that says no language.
+func headingsOfCommands(text string) (headings []string) {
+	heading, inside := "", false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if found := fence.FindStringSubmatch(line); found != nil {
+			if inside = !inside; inside && (found[1] == "" || found[1] == "sh" || strings.HasPrefix(found[1], "sh ")) {
+				headings = append(headings, heading)
+			}
+		} else if !inside && strings.HasPrefix(line, "#") {
+			heading = line
+		}
+	}
+	return headings
+}
+
+// checkRunner looks for a test in a folder, and for the page in the folder's tests.
+func checkRunner(t *testing.T, page, folder, test string) {
+	t.Helper()
+	files, err := filepath.Glob(folder + "/*_test.go")
+	kit.Must(t, err)
+	var all strings.Builder
+	for _, file := range files {
+		all.WriteString(kit.ReadText(t, file))
+	}
+	if !strings.Contains(all.String(), "\nfunc "+test+"(") {
+		t.Errorf("%s: there is no %s in %s", page, test, folder)
+	}
+	if !strings.Contains(all.String(), filepath.Base(page)) {
+		t.Errorf("%s: no test in %s reads it", page, folder)
+	}
+}
