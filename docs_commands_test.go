@@ -15,9 +15,7 @@ import (
 // reason, or says what they are, in words.
 var commandsOfPages = map[string]map[string]string{
 	"README.md": {
-		"# teamdata":                     "the demo ends only when it is stopped, and the tests would run themselves",
-		"## Install":                     "e2e/release TestRelease",
-		"## First event in five minutes": "e2e/docs TestReadmeInstall",
+		"# teamdata": "the demo ends only when it is stopped, and the tests would run themselves",
 	},
 	"SECURITY.md": {
 		"## Releases": "e2e/release TestRelease",
@@ -34,42 +32,65 @@ var commandsOfPages = map[string]map[string]string{
 		"## With the local CA": "variables of programs of others",
 		"## Try it":            "e2e/serve TestAssistantsPage",
 	},
+	"docs/backup.md": {
+		"## Back up":            "e2e/docs TestPastedCommands",
+		"## Restore":            "e2e/docs TestPastedCommands",
+		"## Rehearse a restore": "e2e/docs TestFirstEvent",
+	},
 	"docs/bugs.md": {
 		"# Bugs": "the words in capitals are to be replaced, and each test takes a commit of its own",
+	},
+	"docs/certificates.md": {
+		"## ACME": "needs a public authority and a public name",
 	},
 	"docs/clients.md": {
 		"## Go":         "e2e/clients TestGoClientCanBeCopied",
 		"## TypeScript": "npm fetches from its registry; e2e/clients TestTypeScriptClient installs the folder as npm would",
 	},
+	"docs/doctor.md": {
+		"## Run it": "e2e/docs TestShownOutput",
+	},
 	"docs/format.md": {
 		"## Sealed files": "bytes of a sealed record",
 	},
-	"docs/operations.md": {
-		"## Install":                     "e2e/release TestRelease",
-		"## systemd":                     "changes the machine's users and units, which needs root and systemd",
-		"## Container":                   "needs docker",
-		"### ACME":                       "needs a public authority and a public name",
-		"## Behind a proxy":              "doesn't end; e2e/proxy TestBehindNginx starts a server in this way",
-		"## Embedding the settings page": "a request of HTTP",
-		"## FIPS 140-3":                  "builds the program with another cryptography module, as a step of .ci/steps does",
-		"## Doctor and configuration":    "shows what is printed",
-		"### Rehearse a restore":         "e2e/docs TestReadmeInstall",
-		"## Verify a release":            "e2e/release TestRelease",
+	"docs/hardening.md": {
+		"## Sealed secrets": "e2e/docs TestPastedCommands",
+		"## FIPS 140-3":     "builds the program with another cryptography module, with which .ci/fips runs tests",
+	},
+	"docs/install.md": {
+		"# Install":          "e2e/release TestRelease",
+		"## From an archive": "e2e/release TestRelease",
+		"## systemd":         "changes the machine's users and units, which needs root and systemd",
+		"## Container":       "needs docker",
 	},
 	"docs/postgresql.md": {
-		"## Role and database":   "store/pgstore TestDocs",
-		"## Move there and back": "stops and starts units of systemd; cli TestScripts moves the data in the same way",
-		"### Start them":         "doesn't end; e2e/proxy TestBehindBalancers starts nodes in this way",
-		"## Backup":              "store/pgstore TestDocs",
-		"## Failover":            "settings of PostgreSQL",
-		"## Sizing":              "takes minutes, and a database that nobody else uses",
+		"## Role and database":   "e2e/docs TestPastedDatabase",
+		"## Move there and back": "e2e/docs TestPastedDatabase",
+	},
+	"docs/postgresql-nodes.md": {
+		"## Start the nodes": "e2e/docs TestPastedDatabase",
+	},
+	"docs/postgresql-operations.md": {
+		"## Backup": "store/pgstore TestDocs",
+		"## Sizing": "takes minutes, and a database that nobody else uses; .ci/steps runs it for one round",
+	},
+	"docs/proxies.md": {
+		"## HTTP behind a proxy": "e2e/docs TestPastedServers",
+		"## PROXY protocol":      "e2e/docs TestPastedServers",
+	},
+	"docs/settings.md": {
+		"## Check your settings": "e2e/docs TestShownOutput",
 	},
 	"docs/start.md": {
-		"## First event in five minutes": "the same lines as in the README",
+		"## First event in five minutes": "e2e/docs TestFirstEvent",
 	},
 	"docs/testing.md": {
 		"## Go: teamdatatest":                    "e2e/module TestForeignModule",
 		"## Other languages: serve --test-clock": "doesn't end; the tests further down start it in this way, and e2e/docs TestTestingPage runs them",
+	},
+	"docs/upgrade.md": {
+		"## Downgrade":        "e2e/docs TestPastedCommands",
+		"## Verify a release": "e2e/release TestRelease",
 	},
 	"docs/webhook-samples.md": {
 		"## By hand, with openssl and a shell": "delivery TestWebhooksDocSamples",

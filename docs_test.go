@@ -138,7 +138,6 @@ const mostWords = 2600
 // references are pages in which one looks something up.
 var references = []string{
 	"docs/admin-api.md", "docs/architecture.md", "docs/bugs.md", "docs/format.md", "docs/settings.md",
-	"docs/operations.md", "docs/postgresql.md",
 }
 
 // No page of the documentation is too long, and the start page leads to each.
