@@ -11,10 +11,10 @@ import (
 func signInLinkCommand(e *env) *cobra.Command {
 	return e.linkCommand(action{
 		use: "signin-link USER", short: "Let an owner, admin or viewer sign in to the settings page",
-		long: `Signin-link prints a link with which an owner, admin or viewer of the org chooses
-a password for the settings page, also after the old one is forgotten. The link
-works once. Whoever has it can sign in as that user: hand it over as you would a
-password, or have it mailed.`,
+		long: `Prints a link with which an owner, admin or viewer of the org chooses a
+password for the settings page, also after forgetting the old one. The link
+works once. Whoever has it can sign in as that user: hand it over as carefully
+as a password, or have it mailed.`,
 		example: "signin-link usr_ada\nsignin-link usr_ada --expires-in 1h --mail\nsignin-link usr_ada --public-url https://data.example.com    # while no server runs",
 		op:      createSignInLink,
 	})
@@ -24,10 +24,10 @@ func portalLinkCommand(e *env) *cobra.Command {
 	var role string
 	cmd := e.linkCommand(action{
 		use: "portal-link USER", short: "Sign a person in to the settings page of one org",
-		long: `Portal-link prints a link that signs a person in to the settings page of one org
-with one role, without a password: for a product that shows the page as its own.
-The person need not be a member, and does not become one. The link works once.
-Whoever has it can sign in as that person.`,
+		long: `Prints a link that signs a person in to the settings page of one org, with one
+role and without a password. It is for products that show the page as their
+own. The person need not be a member, and does not become one. The link works
+once. Whoever has it can sign in as that person.`,
 		example: "portal-link usr_ada --role viewer\nportal-link usr_ada --role admin --name \"Ada Okafor\" --expires-in 5m",
 		op:      createPortalLink.without("role"), argument: "userId",
 		addTo: func(_ *session, body object) error {
