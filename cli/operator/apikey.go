@@ -17,7 +17,7 @@ they have another role, and revoked when they are removed.`,
 		use:     "list",
 		example: "key list --org org_acme",
 		op:      listKeys,
-		columns: columns{"KEY", "id", "NAME", "name", "STATE", "state", "SCOPES", "scopes", "CREATED BY", "createdBy", "EXPIRES", "expiresAt", "LAST USED", "lastUsedAt"},
+		columns: columns{"KEY", "id", "STATE", "state", "SCOPES", "scopes", "NAME", "name", "CREATED BY", "createdBy", "EXPIRES", "expiresAt", "LAST USED", "lastUsedAt"},
 		none:    "no API keys yet; create one with: teamdata key create --scopes read --created-by USER",
 	})
 	r.add(action{use: "show KEY", short: "Show an API key, without its secret", example: "key show key_reader", op: readKey})

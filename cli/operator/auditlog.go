@@ -22,7 +22,7 @@ func auditCommand(e *env) *cobra.Command {
 		use: "list", short: "List the audit log, oldest first",
 		example: "audit list\naudit list --json\naudit list --operator",
 		op:      listAuditLog,
-		columns: columns{"ENTRY", "id", "WHEN", "createdAt", "ACTOR", "actorId", "ACTION", "action", "TARGET", "targetId"},
+		columns: columns{"ENTRY", "id", "WHEN", "createdAt", "ACTION", "action", "ACTOR", "actorId", "TARGET", "targetId"},
 		none:    "no audit entries yet",
 	}
 	list.do = func(s *session) error {

@@ -20,7 +20,7 @@ queued.
 ` + statesHelp,
 		example: "delivery list --endpoint whe_hook\ndelivery list --state failed --since 24h --limit 20\ndelivery list --type 'invoice.*' --status 5xx\ndelivery list --query evt_01JD",
 		op:      listDeliveries,
-		columns: columns{"DELIVERY", "id", "EVENT", "eventType", "STATE", "state", "ATTEMPTS", "attempts", "LAST", "lastAttemptAt", "STATUS", "lastStatus", "DUE", "dueAt", "ENDPOINT", "endpointId"},
+		columns: columns{"DELIVERY", "id", "STATE", "state", "EVENT", "eventType", "STATUS", "lastStatus", "ATTEMPTS", "attempts", "LAST", "lastAttemptAt", "DUE", "dueAt", "ENDPOINT", "endpointId"},
 		none:    "no such deliveries; send one with: teamdata endpoint test ENDPOINT",
 	})
 	r.add(action{use: "show DELIVERY", short: "Show a delivery with its attempts and its body", example: "delivery show whd_01JD", op: readDelivery, print: (*session).showDelivery})
@@ -75,5 +75,5 @@ func (s *session) showAttempts(history []json.RawMessage) error {
 	if err := s.out.line("\nattempts:"); err != nil {
 		return err
 	}
-	return attemptColumns.printer(s.out)(history)
+	return attemptColumns.printer(s.out, toSecond)(history)
 }

@@ -13,7 +13,7 @@ func endpointCommand(e *env) *cobra.Command {
 		use: "list", short: "List the endpoints",
 		example: "endpoint list --org org_acme",
 		op:      listEndpoints,
-		columns: columns{"ENDPOINT", "id", "URL", "url", "DISABLED", "disabledAt", "EVENTS", "events", "DESCRIPTION", "description"},
+		columns: columns{"ENDPOINT", "id", "DISABLED", "disabledAt", "URL", "url", "EVENTS", "events", "DESCRIPTION", "description"},
 		none:    "no endpoints yet; create one with: teamdata endpoint create --url https://… --events member.added",
 	})
 	endpointShow(r)

@@ -16,7 +16,7 @@ revoked, it gives access to the admin API over HTTPS, for all orgs.`,
 		use:     "list",
 		example: "operator-token list",
 		op:      listOperatorTokens,
-		columns: columns{"TOKEN", "id", "NAME", "name", "CREATED", "createdAt", "EXPIRES", "expiresAt"},
+		columns: columns{"TOKEN", "id", "EXPIRES", "expiresAt", "NAME", "name", "CREATED", "createdAt"},
 		none:    "no operator tokens; create one with: teamdata operator-token create --name NAME",
 	})
 	r.add(action{

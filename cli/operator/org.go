@@ -23,7 +23,7 @@ func orgCommand(e *env) *cobra.Command {
 		use:     "list",
 		example: "org list\norg list --json",
 		op:      listOrgs,
-		columns: columns{"ORG", "id", "NAME", "name", "PLAN", "subscription.plan", "STATUS", "subscription.status", "CREATED", "createdAt"},
+		columns: columns{"ORG", "id", "STATUS", "subscription.status", "PLAN", "subscription.plan", "NAME", "name", "CREATED", "createdAt"},
 		none:    "no orgs yet; create one with: teamdata org create --name NAME",
 	})
 	r.add(action{use: "show [ORG]", short: "Show an org", example: "org show org_acme", op: readOrg})

@@ -35,7 +35,9 @@ once. Whoever has it can sign in as that person.`,
 			return nil
 		},
 	})
+	words := cobra.FixedCompletions([]cobra.Completion{"viewer", "admin"}, cobra.ShellCompDirectiveNoFileComp)
 	cmd.Flags().StringVar(&role, "role", "viewer", "the `role` that the person has there: viewer (sees everything but secrets) or admin")
+	cmd.RegisterFlagCompletionFunc("role", words)
 	return cmd
 }
 
@@ -66,7 +68,7 @@ func (s *session) showLink(answer json.RawMessage) error {
 	if link.Role != "" {
 		does = "signs in as " + link.Role
 	}
-	s.note("with this link %s %s; it works once, until %s, for whoever has it", s.args[0], does, link.ExpiresAt)
+	s.note("with this link %s %s; it works once, until %s, for whoever has it", s.args[0], does, s.out.when(link.ExpiresAt, toSecond+" UTC"))
 	return nil
 }
 
@@ -76,7 +78,7 @@ func portalSessionCommand(e *env) *cobra.Command {
 		use: "list", short: "List who is signed in through a portal link, oldest first",
 		example: "portal-session list --org org_acme",
 		op:      listPortalSessions,
-		columns: columns{"SESSION", "id", "USER", "userId", "ROLE", "role", "NAME", "name", "SIGNED IN", "createdAt", "LAST SEEN", "lastSeenAt"},
+		columns: columns{"SESSION", "id", "ROLE", "role", "USER", "userId", "NAME", "name", "SIGNED IN", "createdAt", "LAST SEEN", "lastSeenAt"},
 		none:    "nobody is signed in through a portal link; make one with: teamdata portal-link USER",
 	})
 	r.add(action{
