@@ -14,10 +14,11 @@ import (
 
 func doctorCommand() *cobra.Command {
 	c := doctor.Config{Flags: pflag.NewFlagSet("serve", pflag.ContinueOnError)}
+	var environment configuration
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check for what would keep serve from working well",
+		Short: "Check everything that the server depends on",
 		Long: `Checks everything that serve would run with: the settings, as config check
 does, the data file and its disk, the running server, the clock, listeners,
 certificates, proxies, mail and backups. It takes the flags and the environment
@@ -28,8 +29,14 @@ are only warnings.
 It asks the system's DNS for each --domain, and calls other servers only with
 --online. It reads the whole data file unless a server has it open.`,
 		Example: "  teamdata doctor\n  teamdata doctor --data /var/lib/teamdata/teamdata.db --listen 0.0.0.0:8443\n  teamdata doctor --online --json",
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { // a fault there is one finding of many
+			if err := environment.read(cmd.Flags()); err != nil {
+				return err
+			}
+			return checkValues(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c.Unknown, c.Version = unknownNames(), cmd.Root().Version
+			c.Unknown, c.Malformed, c.Version = unknownNames(), environment.faults, cmd.Root().Version
 			found := doctor.Check(cmd.Context(), c)
 			if err := found.Print(cmd.OutOrStdout(), asJSON); err != nil {
 				return err

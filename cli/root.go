@@ -100,10 +100,7 @@ func command(version string) *cobra.Command {
 			if err := fromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
-			if err := checkText(cmd, args); err != nil {
-				return err
-			}
-			return checkData(cmd.Flags())
+			return checkValues(cmd, args)
 		},
 	}
 	root.AddCommand(operator.Commands(operatorConfig(version))...)
