@@ -132,6 +132,24 @@ func TestLogOfChanges(t *testing.T) {
 	equal(t, "log", env.LogOutput.String(), `{"level":"info","method":"POST","path":"/admin/v1/orgs/org_acme/endpoints","status":201,"token":"opr_1","message":"changed"}`+"\n")
 }
 
+// Only the operator, on the socket, is told why the storage can't be used.
+func TestWhyUnavailable(t *testing.T) {
+	env := newTestEnv(t)
+	do := env.remote()
+	fault := errors.New("no space left on device")
+	env.failing.Store(&fault)
+	got := env.do("PATCH", "/orgs/org_acme", `{"name":"N"}`)
+	env.wantError(got, store.CodeUnavailable, "The storage can't be used right now: ")
+	if !strings.Contains(got.Body, "no space left on device") {
+		t.Errorf("the socket answered %s", got.Body)
+	}
+	got = do("PATCH", "/orgs/org_acme", `{"name":"N"}`, "Authorization", "Bearer opr_1.t0ken")
+	env.wantError(got, store.CodeUnavailable, "The storage can't be used right now. Try again later.")
+	if strings.Contains(got.Body, "no space") {
+		t.Errorf("a client over HTTPS was answered %s", got.Body)
+	}
+}
+
 // A fault of the storage is never a 401, and is logged.
 func TestFaultsAreLogged(t *testing.T) {
 	env := newTestEnv(t)

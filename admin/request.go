@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/hint"
 	"teamdata/store"
 	"teamdata/wire/strictjson"
 	"teamdata/wire/web"
@@ -60,6 +62,10 @@ func (r *request) handle() error { return r.route.handle(r) }
 
 // Fail answers an error, in JSON.
 func (r *request) Fail(e *store.Error) {
+	if r.api.local && e.Code == store.CodeUnavailable && e.Err != nil {
+		why, advice := hint.Split(e.Err)
+		e = &store.Error{Code: e.Code, Message: strings.TrimSuffix(e.Message, ".") + ": " + why, Advice: advice}
+	}
 	delete(r.W.Header(), "ETag") // of a state that was not committed
 	r.Send(r.ErrorAnswer(e))
 }
@@ -69,7 +75,12 @@ func (r *request) Fault() *zerolog.Event {
 	return r.api.config.Log.Error().Str("api", "admin").Str("method", r.HTTP.Method).Str("path", r.HTTP.URL.Path)
 }
 
-func (r *request) checkCredentials() error { return r.api.authenticate(r) }
+func (r *request) checkCredentials() error {
+	if r.api.local {
+		return nil
+	}
+	return r.checkToken()
+}
 
 // checkActor reads the header that names the actor of audit entries.
 func (r *request) checkActor() error {

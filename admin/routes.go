@@ -36,14 +36,14 @@ var pushed = []string{
 
 func (rt *route) pattern() (method, path string) { return rt.method, rt.path }
 
-// handler is the routes with one way to authenticate requests.
+// handler is the routes for one kind of client.
 type handler struct {
 	*Admin
-	authenticate func(*request) error
+	local bool // it can only be the operator
 }
 
-func (a *Admin) newAPI(authenticate func(*request) error) http.Handler {
-	h := &handler{Admin: a, authenticate: authenticate}
+func (a *Admin) newAPI(local bool) http.Handler {
+	h := &handler{Admin: a, local: local}
 	all := routes
 	if a.config.TestClock != nil {
 		all = slices.Concat(routes, testRoutes)

@@ -22,7 +22,7 @@ func (a *App) Announce() {
 		a.logFirstLink()
 		return
 	}
-	fmt.Printf("teamdata %s\n\n  API        %s/api/v1\n  settings   %s\n  data       %s\n  TLS        %s\n\n", a.settings.Version, a.Base(), a.SettingsURL(), Place(a.settings.Data), a.tlsMode())
+	fmt.Printf("teamdata %s\n\n  API        %s/api/v1\n  settings   %s\n  data       %s\n  TLS        %s\n\n", a.settings.Version, a.onLocalhost(), a.SettingsURL(), Place(a.settings.Data), a.tlsMode())
 	if any, err := a.holdsOrg(); err == nil && !any {
 		data := a.dataFlag()
 		fmt.Printf("It holds no org yet. In another terminal, make one, with its owner, a key\nand a link with which the owner signs in to the settings page:\n\n  teamdata org create --name NAME%[1]s\n"+
@@ -30,7 +30,7 @@ func (a *App) Announce() {
 			"  teamdata signin-link USER%[1]s\n\n", data)
 	}
 	fmt.Print(a.FirstLink())
-	fmt.Printf("Try it with a key of your org:\n\n  curl %s-H 'Authorization: Bearer <id>.<secret>' %s/api/v1/members\n\n", a.CurlOptions(), a.Base())
+	fmt.Printf("Try it with a key of your org:\n\n  curl %s-H 'Authorization: Bearer <id>.<secret>' %s/api/v1/members\n\n", a.CurlOptions(), a.onLocalhost())
 	fmt.Print("Stop with Ctrl-C.\n\n")
 }
 
@@ -116,8 +116,8 @@ func (a *App) logFirstLink() {
 }
 
 // publicURL is where people reach the server: at --public-url, at the first
-// --domain, or else where it listens. That of the demo is the name localhost, because
-// browsers have no passkeys for an address.
+// --domain, or else where it listens. On this machine that is a name, because browsers have
+// no passkeys for an address.
 func (a *App) publicURL() string {
 	s := &a.settings
 	switch {
@@ -130,7 +130,7 @@ func (a *App) publicURL() string {
 	case s.Demo:
 		return a.onLocalhost()
 	}
-	return a.Base()
+	return a.onLocalhost()
 }
 
 // publicPort is the port after a domain's name; empty for 443, which the CA

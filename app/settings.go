@@ -94,68 +94,68 @@ var SettingGroups = []struct {
 	Bind  func(*pflag.FlagSet, *Settings)
 }{
 	{"Listening", func(f *pflag.FlagSet, s *Settings) {
-		f.StringVar(&s.Listen, "listen", DefaultListen, "`host:port` to listen on, port 0 takes a free one; or unix:/path for a Unix socket")
+		f.StringVar(&s.Listen, "listen", DefaultListen, "`host:port` to listen on; port 0 takes a free one; or unix:/path for a Unix socket")
 		f.BoolVar(&s.HTTP, "http", false, "plain HTTP, for use behind a proxy or in tests")
-		f.StringVar(&s.Socket, "socket", "", "the Unix `socket` of the admin API; default: the data file's path with .sock behind it, or teamdata.sock in --state-dir")
-		f.StringVar(&s.PublicURL, "public-url", "", "the `URL` at which people reach the server, without a path, for sign-in links, passkeys and mail; default: that of the first --domain, or of the listener")
-		f.StringSliceVar(&s.TrustedProxies, "trusted-proxies", nil, "`addresses` of proxies whose Forwarded or X-Forwarded-For says who the client is: CIDRs, loopback, private")
-		f.BoolVar(&s.ProxyProtocol, "proxy-protocol", false, "let in --trusted-proxies alone, and read a header of the PROXY protocol, version 1 or 2, from each connection")
-		f.StringVar(&s.ReadyFile, "ready-file", "", "a `file` that is written once the server listens, with its URL; - is the standard output")
+		f.StringVar(&s.Socket, "socket", "", "the Unix `socket` of the admin API; default: the data file's path followed by .sock, or teamdata.sock in --state-dir")
+		f.StringVar(&s.PublicURL, "public-url", "", "the `URL` at which people reach the server; without a path; for sign-in links, passkeys and mail; default: that of the first --domain, or of the listener")
+		f.StringSliceVar(&s.TrustedProxies, "trusted-proxies", nil, "`CIDRs` of proxies, or loopback or private; their Forwarded or X-Forwarded-For header names the client")
+		f.BoolVar(&s.ProxyProtocol, "proxy-protocol", false, "expect the PROXY protocol (v1 or v2), and accept connections from --trusted-proxies only")
+		f.StringVar(&s.ReadyFile, "ready-file", "", "a `file` to write once the server listens, with its URL; - is the standard output")
 	}},
 	{"TLS", func(f *pflag.FlagSet, s *Settings) {
-		f.StringSliceVar(&s.Domains, "domain", nil, "a `name` of this server to get a certificate for, by ACME")
-		f.BoolVar(&s.ACMEAcceptTerms, "acme-accept-terms", false, "accept the terms of the ACME authority; Let's Encrypt's are at "+LetsEncryptTerms)
-		f.StringVar(&s.ACMEEmail, "acme-email", "", "an `address` that the ACME authority may write to")
-		f.StringVar(&s.ACMEHTTP, "acme-http", "", "`host:port` to answer the ACME authority on over plain HTTP, which it reaches as port 80 of the domains; others are sent to HTTPS")
-		f.StringSliceVar(&s.ACMEDirectories, "acme-directory", []string{certificates.LetsEncrypt}, "the `URL` of the ACME authority's directory; given twice, the second authority is asked while the first is down or limits this server")
-		f.StringVar(&s.ACMECA, "acme-ca", "", "a PEM `file` with CAs of the ACME authority's own server, to trust beside the system's")
-		f.StringVar(&s.TLSCert, "tls-cert", "", "a PEM `file` with the certificate to serve with, and its chain; read again when it changes, and on SIGHUP")
+		f.StringSliceVar(&s.Domains, "domain", nil, "a `name` to get a certificate for, by ACME; may be given several times")
+		f.BoolVar(&s.ACMEAcceptTerms, "acme-accept-terms", false, "accept the terms of the ACME authority; those of Let's Encrypt are at "+LetsEncryptTerms)
+		f.StringVar(&s.ACMEEmail, "acme-email", "", "an `address` at which the ACME authority may write to you")
+		f.StringVar(&s.ACMEHTTP, "acme-http", "", "`host:port` on which to answer the ACME authority over plain HTTP; it has to be reachable as port 80 of the domains; other requests are redirected to HTTPS")
+		f.StringSliceVar(&s.ACMEDirectories, "acme-directory", []string{certificates.LetsEncrypt}, "the `URL` of the ACME authority's directory; if given twice, the second authority is asked while the first is down or limits this server")
+		f.StringVar(&s.ACMECA, "acme-ca", "", "a PEM `file` with CAs to trust for the ACME authority's server, in addition to the system's")
+		f.StringVar(&s.TLSCert, "tls-cert", "", "a PEM `file` with the certificate and its chain; read again when it changes, and on SIGHUP")
 		f.StringVar(&s.TLSKey, "tls-key", "", "a PEM `file` with the private key of --tls-cert")
 	}},
 	{"Data", func(f *pflag.FlagSet, s *Settings) {
-		f.StringVar(&s.Data, "data", DefaultData, "the data `file`, which is made if it is not there; or postgres://… for a PostgreSQL database, with a password in TEAMDATA_DATA_FILE or PGPASSFILE")
-		f.StringVar(&s.StateDir, "state-dir", "", "the `folder` for the admin socket and the certificate of the local CA when --data is a database; default: the working directory")
-		f.StringVar(&s.Node, "node", "", "the `name` of this server among those on the database, which no other one has; a restart with the same name takes over at once; default: the host's name and a random part")
-		f.StringVar(&s.SealKeyFile, "seal-key-file", "", "a `file` with a key that seals the webhook secrets, private keys and password hashes in the data file; made with: openssl rand -base64 32 > FILE")
-		f.StringVar(&s.Seed, "seed", "", "a fixture `file` that fills a data file or database that holds no org yet")
-		f.BoolVar(&s.Demo, "demo", false, "serve an example org from a temporary file, with a receiver that shows its events")
-		f.VarPF(clockSwitch{&s.Clock}, "test-clock", "", "for tests on this machine: lets the admin API move the clock forward and reset the data, and endpoints have http:// URLs of this machine").NoOptDefVal = "true"
-		f.StringVar(&s.BackupDir, "backup-dir", "", "a `folder` of its own for backups that are made while it serves; it is made if it is not there")
-		f.DurationVar(&s.BackupEvery, "backup-every", 24*time.Hour, "how long after each backup the next is made")
-		f.IntVar(&s.BackupKeep, "backup-keep", 7, "how many backups are kept, the newest ones")
+		f.StringVar(&s.Data, "data", DefaultData, "the data `file`, or postgres://… for PostgreSQL; a file is created if it doesn't exist; the password of a database belongs in TEAMDATA_DATA_FILE or PGPASSFILE")
+		f.StringVar(&s.StateDir, "state-dir", "", "the `folder` for the admin socket and the local CA's certificate when --data is a database; default: the working directory")
+		f.StringVar(&s.Node, "node", "", "a `name` for this server that no other server on the database has; a restart with the same name takes over at once; default: the host's name and a random part")
+		f.StringVar(&s.SealKeyFile, "seal-key-file", "", "a `file` with the key that seals stored secrets; these are webhook secrets, private keys and password hashes; make the file with: openssl rand -base64 32 > FILE")
+		f.StringVar(&s.Seed, "seed", "", "a fixture `file` to fill a data file or database that has no org yet")
+		f.BoolVar(&s.Demo, "demo", false, "serve an example org from a temporary file; with a receiver that shows its events")
+		f.VarPF(clockSwitch{&s.Clock}, "test-clock", "", "for tests on this machine: the admin API can move the clock forward and reset the data, and endpoints may have http:// URLs of this machine").NoOptDefVal = "true"
+		f.StringVar(&s.BackupDir, "backup-dir", "", "a `folder` for backups made while it serves; for nothing else; created if it doesn't exist")
+		f.DurationVar(&s.BackupEvery, "backup-every", 24*time.Hour, "the `duration` between two backups")
+		f.IntVar(&s.BackupKeep, "backup-keep", 7, "the number of `backups` to keep, the newest ones")
 		f.DurationVar(&s.DeliveryRetention, "delivery-retention", store.DefaultDeliveryRetention, "how long finished deliveries and their events are kept")
-		f.DurationVar(&s.HeldRetention, "held-retention", store.DefaultHeldRetention, "how long deliveries of a disabled endpoint are held; then they are dropped, never sent")
+		f.DurationVar(&s.HeldRetention, "held-retention", store.DefaultHeldRetention, "how long the deliveries of a disabled endpoint are held; after that they are dropped, never sent")
 	}},
 	{"Webhooks", func(f *pflag.FlagSet, s *Settings) {
-		f.StringVar(&s.WebhookCA, "webhook-ca", "", "a PEM `file` with CAs of receivers, to trust beside the system's")
-		f.StringSliceVar(&s.AllowEndpointCIDR, "allow-endpoint-cidr", nil, "`addresses` outside the public internet that endpoints may have, such as 10.0.0.0/8; cloud metadata only in a range no wider than /24")
-		f.DurationSliceVar(&s.RetrySchedule, "retry-schedule", store.DefaultRetrySchedule, "how long after each failed attempt the next is made")
+		f.StringVar(&s.WebhookCA, "webhook-ca", "", "a PEM `file` with CAs to trust for receivers; in addition to the system's")
+		f.StringSliceVar(&s.AllowEndpointCIDR, "allow-endpoint-cidr", nil, "non-public `CIDRs` that endpoints may be in; such as 10.0.0.0/8; cloud metadata addresses only in a range no wider than /24")
+		f.DurationSliceVar(&s.RetrySchedule, "retry-schedule", store.DefaultRetrySchedule, "the `durations` to wait after each failed attempt")
 		f.DurationVar(&s.AttemptTimeout, "attempt-timeout", delivery.DefaultAttemptTimeout, "how long a receiver may take to answer")
 	}},
 	{"Mail", func(f *pflag.FlagSet, s *Settings) {
-		f.StringVar(&s.SMTPURL, "smtp-url", "", "the `URL` of the mail server, smtp://user:password@host:port (STARTTLS) or smtps://… (TLS from the start); better in TEAMDATA_SMTP_URL or TEAMDATA_SMTP_URL_FILE")
-		f.StringVar(&s.SMTPCA, "smtp-ca", "", "a PEM `file` with CAs of the mail server, to trust beside the system's")
-		f.StringVar(&s.MailFrom, "mail-from", "", "the `address` that mail comes from")
-		f.DurationSliceVar(&s.MailRetrySchedule, "mail-retry-schedule", store.DefaultMailSchedule, "how long after each failed try a mail is tried again; the last counts for every later one, for three days")
-		f.StringVar(&s.OperatorMail, "operator-mail", "", "the `address` that is told of a certificate which is not renewed in time")
+		f.StringVar(&s.SMTPURL, "smtp-url", "", "the `URL` of the mail server; smtp://user:password@host:port for STARTTLS, or smtps://… for TLS from the start; better given in TEAMDATA_SMTP_URL or TEAMDATA_SMTP_URL_FILE")
+		f.StringVar(&s.SMTPCA, "smtp-ca", "", "a PEM `file` with CAs to trust for the mail server, in addition to the system's")
+		f.StringVar(&s.MailFrom, "mail-from", "", "the `address` that mail is sent from")
+		f.DurationSliceVar(&s.MailRetrySchedule, "mail-retry-schedule", store.DefaultMailSchedule, "the `durations` to wait after each failed attempt to send a mail; the last one repeats, for three days in all")
+		f.StringVar(&s.OperatorMail, "operator-mail", "", "the `address` to notify of a certificate that isn't renewed in time")
 	}},
 	{"Settings page", func(f *pflag.FlagSet, s *Settings) {
 		f.StringSliceVar(&s.FrameAncestors, "frame-ancestors", nil, "the `origins` of sites that may show the page in a frame to people who came through a portal link, such as https://app.example; or self")
-		f.StringVar(&s.BrandName, "brand-name", "", "the `name` that the page has in place of teamdata")
+		f.StringVar(&s.BrandName, "brand-name", "", "the `name` that the page shows in place of teamdata")
 		f.StringVar(&s.BrandColour, "brand-colour", "", "the `colour` of links and buttons, such as #0a7d5a; made lighter or darker where text would be hard to read")
-		f.StringVar(&s.BrandLogo, "brand-logo", "", "an SVG or PNG `file` of at most 16 KiB, which the page shows before the name")
+		f.StringVar(&s.BrandLogo, "brand-logo", "", "an SVG or PNG `file` of at most 16 KiB, shown before the name")
 	}},
 	{"Limits", func(f *pflag.FlagSet, s *Settings) {
-		f.IntVar(&s.KeyRate, "key-rate", server.DefaultKeyRate, "requests a minute that an API key may make; 0 for no limit")
-		f.IntVar(&s.ClientRate, "client-rate", server.DefaultClientRate, "requests a minute that a client's address may make; 0 for no limit")
-		f.IntVar(&s.MaxConns, "max-conns", server.DefaultMaxConns, "connections that may be open at once; 0 for no limit")
-		f.IntVar(&s.MaxConnsPerClient, "max-conns-per-client", server.DefaultMaxClientConns, "connections that a client's address may have open at once, other than --trusted-proxies; 0 for no limit")
-		f.StringVar(&s.MemoryLimit, "memory-limit", DefaultMemoryLimit, "the memory that the server stays below, as far as its data permits: `bytes` such as 512MiB, or a share of what its control group or the machine has")
+		f.IntVar(&s.KeyRate, "key-rate", server.DefaultKeyRate, "`requests` a minute that an API key may make; 0 for no limit")
+		f.IntVar(&s.ClientRate, "client-rate", server.DefaultClientRate, "`requests` a minute that a client's address may make; 0 for no limit")
+		f.IntVar(&s.MaxConns, "max-conns", server.DefaultMaxConns, "`connections` that may be open at once; 0 for no limit")
+		f.IntVar(&s.MaxConnsPerClient, "max-conns-per-client", server.DefaultMaxClientConns, "`connections` that a client's address may have open at once, except those of --trusted-proxies; 0 for no limit")
+		f.StringVar(&s.MemoryLimit, "memory-limit", DefaultMemoryLimit, "the `memory` to stay below, as far as the data permits: bytes such as 512MiB, or a share of what the control group or the machine has")
 	}},
 	{"Observing", func(f *pflag.FlagSet, s *Settings) {
-		f.StringVar(&s.Metrics, "metrics", "", "`host:port` on which GET /metrics is answered for Prometheus, to anyone; default: on the admin socket alone")
-		f.StringVar(&s.AccessLog, "access-log", string(server.LogErrors), "which `requests` are logged: all, errors (those answered 400 or more, without those that a limit refused), off")
-		f.IntVar(&s.AccessLogSample, "access-log-sample", 1, "log one in `N` of these requests, and all that are answered 500 or more")
+		f.StringVar(&s.Metrics, "metrics", "", "`host:port` for Prometheus to scrape; GET /metrics is answered there to anyone; default: only on the admin socket")
+		f.StringVar(&s.AccessLog, "access-log", string(server.LogErrors), "the `kind` of requests to log: all, errors (answered 400 or more, except those that a limit refused) or off")
+		f.IntVar(&s.AccessLogSample, "access-log-sample", 1, "log one in `N` of these requests, and all that are answered with 500 or more")
 	}},
 }
 

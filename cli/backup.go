@@ -19,13 +19,13 @@ func backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup FILE|-",
 		Short: "Copy the data file, also while it is served",
-		Long: `Backup writes a consistent copy of a data file to a new file, and verifies it
-before the file gets its name. While a server has the data file open, the server
-makes the copy and keeps serving. Backup never overwrites a file.
+		Long: `Writes a consistent copy of a data file to a new file, and verifies it before
+the file gets its name. While a server has the data file open, the server makes
+the copy and keeps serving. An existing file is never overwritten.
 
 With - the copy is written to stdout once it is verified; until then it is kept
-in the system's folder for temporary files, TMPDIR. A backup holds the same
-secrets as the data file: protect it as well.`,
+in the system's folder for temporary files (TMPDIR). A backup contains the same
+secrets as the data file: protect it just as carefully.`,
 		Example: `  teamdata backup /var/backups/teamdata.db --data /var/lib/teamdata/teamdata.db
   teamdata backup - | gzip | ssh backup@example.com 'cat > teamdata.db.gz'`,
 		Args: exactly("the file to write, or - for stdout"),
@@ -49,12 +49,12 @@ func restoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore BACKUP",
 		Short: "Replace the data file with a backup",
-		Long: `Restore replaces a data file that no server has open with a copy of a backup. It
-verifies the copy first, and keeps the old file beside the new one, with the time
-in its name: delete it once you don't need it. If restore is interrupted, there
-is either the old file or the new one.
+		Long: `Replaces a data file that no server has open with a copy of a backup. The copy
+is verified first. The old file is kept beside the new one, with the time in
+its name: delete it once you don't need it. If restore is interrupted, either
+the old or the new file is in place.
 
-All changes since the backup are undone, deliveries included: events that were
+All changes since the backup are undone, including deliveries: events that were
 waiting to be sent at that time are sent again. A backup of a sealed file needs
 the key that the file had then.`,
 		Example: `  teamdata restore /var/backups/teamdata-20261121T120000Z.db --data /var/lib/teamdata/teamdata.db

@@ -17,15 +17,16 @@ func benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure what this machine can do with teamdata",
-		Long: `Bench measures this machine: what its disk, a bare HTTPS handler and a bare
-client that signs and posts can do, and what teamdata does beside them, in turns
-and in the same run. Machines are busy with other things too, and a figure alone
-may be twice another run's; the ratio to its baseline is what stays.
+		Long: `Measures how fast the disk, a bare HTTPS handler and a bare client that signs
+and posts are, and how fast teamdata is beside them. They take turns in the
+same run: a figure by itself may vary by a factor of two from run to run, but
+its ratio to the baseline hardly does.
 
-It serves data files of its own in a temporary folder, on the loopback address,
-with this program, and removes them at the end. All of it takes about two minutes;
---only and the sizes make it shorter. The disk is the one that holds the folder:
-choose another with --dir. Run it while the machine has nothing else to do.`,
+It serves data files of its own from a temporary folder, on the loopback
+address, and removes them at the end. A whole run takes about two minutes;
+--only and smaller sizes make it shorter. It measures the disk that holds the
+folder; choose another with --dir. Run it while the machine has nothing else to
+do.`,
 		Example: `  teamdata bench
   teamdata bench --dir /var/lib/teamdata
   teamdata bench --only sync,accept,deliver --json`,
@@ -57,14 +58,14 @@ choose another with --dir. Run it while the machine has nothing else to do.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
-	f.BoolVar(&list, "list", false, "say what there is to measure, and measure nothing")
-	f.StringSliceVar(&c.Only, "only", nil, "the `names` of what to measure, as --list has them; default: all")
-	f.StringVar(&c.Dir, "dir", "", "a `folder` on the disk to measure; default: the system's for temporary files")
-	f.IntVar(&c.Rounds, "rounds", c.Rounds, "how often a figure and its baseline take turns")
+	f.BoolVar(&list, "list", false, "list the measurements, and run none")
+	f.StringSliceVar(&c.Only, "only", nil, "the `names` of the measurements to run, as in --list; default: all")
+	f.StringVar(&c.Dir, "dir", "", "a `folder` on the disk to measure; default: the system's folder for temporary files")
+	f.IntVar(&c.Rounds, "rounds", c.Rounds, "the `number` of times that a figure and its baseline take turns")
 	f.DurationVar(&c.Duration, "duration", c.Duration, "how long one turn of requests lasts")
-	f.IntVar(&c.Events, "events", c.Events, "how many events one round of deliver sends")
-	f.IntVar(&c.Rate, "rate", c.Rate, "how many events a second latency sends")
-	f.IntVar(&c.Members, "members", c.Members, "how many members there are for pages")
+	f.IntVar(&c.Events, "events", c.Events, "the `number` of events that a round of deliver sends")
+	f.IntVar(&c.Rate, "rate", c.Rate, "the `number` of events a second that latency sends")
+	f.IntVar(&c.Members, "members", c.Members, "the `number` of members that pages reads")
 	cmd.AddCommand(&cobra.Command{ // a baseline, which bench runs as a separate process
 		Use: bench.WorkerCommand, Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {

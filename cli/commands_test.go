@@ -17,8 +17,8 @@ func TestExamplesOfCommands(t *testing.T) {
 		if cmd.Hidden || cmd.Name() == "version" {
 			return
 		}
-		if cmd.Short == "" || cmd.GroupID == "" && !cmd.HasParent() && cmd.Name() != "teamdata" {
-			t.Errorf("%s has no short text or no group", cmd.CommandPath())
+		if cmd.Short == "" {
+			t.Errorf("%s has no short text", cmd.CommandPath())
 		}
 		if !cmd.HasSubCommands() && cmd.Example == "" {
 			t.Errorf("%s has no example", cmd.CommandPath())
@@ -70,9 +70,11 @@ func commandLines(line string) (lines [][]string) {
 
 // The help of a flag calls its value by a name, and not by the type that it has in Go.
 func TestFlagsNameTheirValues(t *testing.T) {
+	types := []string{"string", "strings", "stringSlice", "int", "int64", "uint", "float", "durationSlice", "value"}
 	eachCommand(command(""), func(cmd *cobra.Command) {
+		cmd.InheritedFlags() // which adds them to Flags
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if value, _ := pflag.UnquoteUsage(f); value == "string" || value == "strings" {
+			if value, _ := pflag.UnquoteUsage(f); slices.Contains(types, value) {
 				t.Errorf("%s --%s: the help calls its value %s", cmd.CommandPath(), f.Name, value)
 			}
 		})

@@ -40,25 +40,16 @@ func configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Print the settings that serve would run with",
-		Long: `Config prints the value of each flag of serve, and where the value comes from:
-the command line, the environment, a file that the environment names, or the
-default. It takes the flags of serve. Secrets are not shown.`,
-		Example: "  teamdata config\n  teamdata config --listen 0.0.0.0:8443 --json",
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkArguments(cmd.Flags()); err != nil {
-				return err
-			}
-			c.read(cmd.Flags())
-			return nil
-		},
+		Long: `Prints the value of each flag of serve, and where it comes from: the command
+line, the environment, a file that the environment names, or the default. It
+takes the flags of serve. Secrets are not shown.`,
+		Example:           "  teamdata config\n  teamdata config --listen 0.0.0.0:8443 --json",
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.read(cmd.Flags()) },
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			if len(c.faults) > 0 {
 				return c.faults[0]
 			}
-			if err := checkText(cmd, nil); err != nil {
-				return err
-			}
-			return checkData(cmd.Flags())
+			return checkValues(cmd, nil)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.print(cmd.OutOrStdout(), asJSON) },
 	}
@@ -68,8 +59,12 @@ default. It takes the flags of serve. Secrets are not shown.`,
 	return cmd
 }
 
-// read reads the environment as every command does, but continues after a fault.
-func (c *configuration) read(flags *pflag.FlagSet) {
+// read reads the environment as every command does, but continues after a fault. A
+// password among the arguments is an error at once.
+func (c *configuration) read(flags *pflag.FlagSet) error {
+	if err := checkArguments(flags); err != nil {
+		return err
+	}
 	own := serveCommand().Flags()
 	flags.VisitAll(func(f *pflag.Flag) {
 		given, one := f.Changed, pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -81,6 +76,7 @@ func (c *configuration) read(flags *pflag.FlagSet) {
 			c.list = append(c.list, settingOf(f, given))
 		}
 	})
+	return nil
 }
 
 func settingOf(f *pflag.Flag, given bool) setting {
@@ -127,10 +123,11 @@ func configCheckCommand(c *configuration) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check for settings that serve would refuse or ignore",
-		Long: `Check looks for faults in the settings of serve: TEAMDATA_ names in the
-environment that no command knows, values that are malformed, and flags that
-don't go together. It opens no file and makes no connection. Its exit status is 2
-if it finds a fault, as that of serve would be.`,
+		Long: `Checks the settings of serve for TEAMDATA_ names in the environment that no
+command knows, malformed values, and flags that don't go together. It opens no
+file and makes no connection, so a service unit can run it before each start.
+It exits with 2 if there is a fault, as serve would. To check much more, run:
+teamdata doctor`,
 		Example: "  teamdata config check\n  teamdata config check --domain data.example.com --acme-accept-terms",
 		PreRunE: func(cmd *cobra.Command, _ []string) error { return c.check(cmd.OutOrStdout()) },
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -23,12 +23,12 @@ func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the data for damage",
-		Long: `Check looks for damage in a data file that no server has open: in its pages, in
-its records, and in its indexes, which it compares with the records. It changes
-nothing. Its exit status is 1 if it finds damage.
+		Long: `Looks for damage in a data file that no server has open: in its pages, in its
+records, and in its indexes, which are compared with the records. It changes
+nothing. It exits with 1 if there is damage.
 
-A database is checked in the same way, also while it is served; what PostgreSQL
-keeps beneath is checked by its own pg_amcheck.`,
+A database is checked in the same way, even while it is served. To check what
+PostgreSQL keeps underneath, use its own pg_amcheck.`,
 		Example: "  teamdata check --data /var/lib/teamdata/teamdata.db",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return check(cmd.Context(), data, cmd.OutOrStdout()) },
 	}
@@ -68,9 +68,9 @@ func compactCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compact",
 		Short: "Return the free space in a data file to the disk",
-		Long: `Compact rewrites a data file without its free space, while no server has it open.
-The new file replaces the old one once it is on the disk and verified to hold the
-same; until then nothing changes. The disk needs room for both. A sealed file
+		Long: `Rewrites a data file without its free space, while no server has it open. The
+new file replaces the old one once it is on disk and verified to hold the same
+data; until then nothing changes. The disk needs room for both. A sealed file
 needs no key.`,
 		Example: "  teamdata compact --data /var/lib/teamdata/teamdata.db",
 		RunE: func(cmd *cobra.Command, _ []string) error {

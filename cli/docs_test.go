@@ -59,9 +59,9 @@ var (
 	flagInDocs     = regexp.MustCompile("`--([a-z][a-z0-9-]*)")
 	variableInDocs = regexp.MustCompile(`\bTEAMDATA_([A-Z0-9_]*[A-Z0-9])\b`)
 
-	// Any flag, Docker's and sha256sum's, any variable, those of the programs that the docs show, and one
+	// Any flag, that behind --help, Docker's and sha256sum's, any variable, those of the programs that the docs show, and one
 	// that is misspelled.
-	flagsOfOthers      = []string{"a-b", "build-arg", "ignore-missing", "restart"}
+	flagsOfOthers      = []string{"a-b", "all", "build-arg", "ignore-missing", "restart"}
 	variablesOfSamples = []string{"A_B", "A_B_FILE", "AUTHORIZATION", "CA", "KEY", "URL", "LISTN"}
 )
 

@@ -46,6 +46,14 @@ func checkArguments(flags *pflag.FlagSet) error {
 	return nil
 }
 
+// checkValues refuses values that no command can use, wherever they come from.
+func checkValues(cmd *cobra.Command, args []string) error {
+	if err := checkText(cmd, args); err != nil {
+		return err
+	}
+	return checkData(cmd.Flags())
+}
+
 // checkData refuses what can't be data, wherever a flag got it from; see [app.CheckData].
 func checkData(flags *pflag.FlagSet) error {
 	for _, name := range dataFlags {

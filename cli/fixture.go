@@ -15,17 +15,19 @@ func exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [FILE|-]",
 		Short: "Write the records of a data file as JSON, also while it is served",
-		Long: `Export writes the orgs in a data file, their members, audit logs, instructions,
-keys and endpoints, and the plans, event types and operator tokens, as a fixture:
-JSON with a record to a line, which import reads. The same records give the same
-bytes. It reads a consistent copy of the data file, made beside it; while a server
-has the file open, the server makes the copy and keeps serving. A database is read
-as it is; what changes meanwhile may be in the export or not.
+		Long: `Writes the orgs in a data file with their members, audit logs, instructions,
+keys and endpoints, and the plans, event types and operator tokens. The output
+is a fixture: JSON with one record on each line, which import reads. The same
+records give the same bytes.
+
+It reads a consistent copy of the data file, made beside it. While a server has
+the file open, the server makes the copy and keeps serving. A database is read
+as it is; changes made meanwhile may or may not be in the export.
 
 It leaves out events, deliveries and their counts, mail, idempotency records,
-certificates, the use of keys, and how people sign in: a backup has these.
-It holds the endpoints' secrets in plain text, and the hashes of the keys'
-secrets: protect it like a password file.`,
+certificates, the use of keys, and how people sign in; a backup has them. An
+export contains the endpoints' secrets in plain text and the hashes of the
+keys' secrets: protect it like a password file.`,
 		Example: `  teamdata export org.json --data /var/lib/teamdata/teamdata.db
   teamdata export | gzip > export.json.gz`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -63,18 +65,18 @@ func importCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE|-",
 		Short: "Add the records of a fixture to a data file",
-		Long: `Import adds the orgs of a fixture, the JSON that export writes, to a data file
-that no server has open; it creates the file if it is not there. Either all of
-the fixture is imported or nothing: import writes to a copy of the data file,
-which replaces the file once it is on the disk and sound. The disk needs room for
-both. A fixture may be far larger than the memory.
+		Long: `Adds the orgs of a fixture, the JSON that export writes, to a data file that no
+server has open; the file is created if it doesn't exist. Either the whole
+fixture is imported or nothing: a copy of the data file is written, and
+replaces the file once it is on disk and sound. The disk needs room for both. A
+fixture may be far larger than the memory.
 
-Into a database it writes at once, also while it is served. A fixture that is not
-valid changes nothing there either; one that is stopped halfway leaves what came
-before.
+Records are written to a database directly, even while it is served. An invalid
+fixture changes nothing there either, but an import that is stopped halfway
+leaves what it has written so far.
 
-With - the fixture is read from stdin, into a temporary file beside the data file.
-An import makes no audit entries, and no events for webhooks.`,
+With - the fixture is read from stdin, into a temporary file beside the data
+file. An import makes no audit entries, and sends no webhooks.`,
 		Example: `  teamdata import org.json --data /var/lib/teamdata/teamdata.db
   gunzip < export.json.gz | teamdata import -`,
 		Args: exactly("the fixture, or - for stdin"),

@@ -18,8 +18,8 @@ func manCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "man --dir DIR",
 		Short: "Write the manual pages",
-		Long: `Man writes a manual page for each command into a folder, which it creates if it
-is not there.`,
+		Long: `Writes a manual page for each command into a folder, which is created if it
+doesn't exist.`,
 		Example: "  teamdata man --dir man && man -l man/teamdata-serve.1\n  teamdata man --dir /usr/local/share/man/man1",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := writeManual(cmd.Root(), folder); err != nil {
@@ -53,15 +53,16 @@ func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.Command
 
 // manualPage is a command's page in roff, with the macros of man(7).
 func manualPage(cmd *cobra.Command) string {
-	cmd.InitDefaultHelpFlag() // which the help shows too
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %s 1 \"\" \"teamdata %s\" teamdata\n", strings.ToUpper(roff(pageName(cmd))), roff(cmd.Root().Version))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(pageName(cmd)), roff(cmd.Short))
 	verbatim(&b, "SYNOPSIS", cmd.UseLine())
 	verbatim(&b, "DESCRIPTION", cmd.Long)
-	verbatim(&b, "COMMANDS", below(cmd))
-	verbatim(&b, "FLAGS", flagUsages(cmd.NonInheritedFlags(), manWidth))
-	verbatim(&b, "FLAGS OF ALL ITS COMMANDS", flagUsages(cmd.InheritedFlags(), manWidth))
+	if cmd.HasParent() { // overview has them
+		verbatim(&b, "COMMANDS", below(cmd, ""))
+	}
+	cmd.InheritedFlags() // which adds those of the commands above it to Flags
+	verbatim(&b, "FLAGS", flagUsages(cmd.Flags(), manWidth))
 	verbatim(&b, "EXAMPLES", cmd.Example)
 	if cmd.HasParent() {
 		fmt.Fprintf(&b, ".SH SEE ALSO\n.BR %s (1)\n", roff(pageName(cmd.Parent())))
@@ -79,13 +80,13 @@ func verbatim(b *strings.Builder, title, text string) {
 	}
 }
 
-// below lists the commands of a command.
-func below(cmd *cobra.Command) string {
+// below lists the commands of a command, each with what is before its name.
+func below(cmd *cobra.Command, before string) string {
 	var b strings.Builder
 	var rows [][]string
 	for _, one := range cmd.Commands() {
 		if one.IsAvailableCommand() {
-			rows = append(rows, []string{one.Name(), one.Short})
+			rows = append(rows, []string{before + one.Name(), one.Short})
 		}
 	}
 	(&terminal.Table{To: &b}).Print(rows...) // a builder takes all

@@ -17,18 +17,19 @@ func migrateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate --from DATA --to DATA",
 		Short: "Carry all data from a file to a PostgreSQL database, or back",
-		Long: `Migrate carries all data from a data file to a PostgreSQL database, or back:
-every record, deliveries that wait and certificates included. Both are given as
-in --data. No server may use the source, which is locked and keeps its data; at
-the target there may be nothing: no file, and a database without records. No
-server starts afterwards on a database whose data was carried to another place.
+		Long: `Copies all data from a data file to a PostgreSQL database, or back: every
+record, including waiting deliveries and certificates. Both are given as in
+--data. No server may use the source, which is locked and keeps its data. The
+target must be empty: no file, or a database without records. Afterwards no
+server starts on a database whose data was carried elsewhere.
 
-It reads back what it wrote, and compares one SHA-256 over all records of both
-sides. Only if they agree there is data at the target, in one step. Migrate may be
-interrupted or killed at any time: nothing is there then, and it can run again.
+It reads back what it wrote, and compares one SHA-256 over all records on both
+sides. Only if they agree does the data appear at the target, all at once. If
+migrate is interrupted or killed, the target stays empty, and migrate can run
+again.
 
 Sealed data stays sealed, and needs its key: give it with --seal-key-file, and
-go on serving with it.`,
+keep serving with it.`,
 		Example: `  teamdata migrate --from /var/lib/teamdata/teamdata.db --to postgres://teamdata@db.example.com/teamdata
   teamdata migrate --from postgres://teamdata@db.example.com/teamdata --to /var/lib/teamdata/teamdata.db`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

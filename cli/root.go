@@ -2,7 +2,7 @@
 // into settings, run the work, and print its outcome. Commands about the same
 // thing share a file. The thin clients of the admin API are in operator; listen,
 // doctor and bench have their own folders. A new command is a function in its
-// file and a line in command; the flags of serve are those of [app.SettingGroups].
+// file, a line in command and its place in overview; the flags of serve are those of [app.SettingGroups].
 //
 // It may import app, the packages below it and those in internal; of store and
 // the server's parts it uses what their words and defaults are called.
@@ -84,20 +84,12 @@ func eachCommand(cmd *cobra.Command, fn func(*cobra.Command)) {
 	}
 }
 
-const forDevelopers = "For developers:"
-
 // command is the whole command line.
 func command(version string) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "teamdata",
-		Short: "A team's data over HTTPS, and signed webhooks, from one file",
-		Long: `teamdata serves a team's data over HTTPS and sends it signed webhooks, from
-one binary on one file. Look around first with:
-
-  teamdata serve --demo
-
-Every flag --a-b can also be set in the environment as TEAMDATA_A_B; the flag
-wins.`,
+		Use:           "teamdata",
+		Short:         "Members, audit log, API keys and webhooks, as one binary on one file",
+		Long:          overview,
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -108,20 +100,15 @@ wins.`,
 			if err := fromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
-			if err := checkText(cmd, args); err != nil {
-				return err
-			}
-			return checkData(cmd.Flags())
+			return checkValues(cmd, args)
 		},
 	}
-	addGroup(root, "Serve and manage data:", append([]*cobra.Command{serveCommand(), doctorCommand(), configCommand(), healthcheckCommand()}, operator.Commands(operatorConfig(version))...)...)
-	addGroup(root, "The data file as a whole:", backupCommand(), restoreCommand(), checkCommand(), compactCommand(),
-		exportCommand(), importCommand(), migrateCommand())
-	addGroup(root, forDevelopers, listen.Command(), benchCommand(), manCommand(), versionCommand())
+	root.AddCommand(operator.Commands(operatorConfig(version))...)
+	root.AddCommand(serveCommand(), doctorCommand(), configCommand(), healthcheckCommand(),
+		backupCommand(), restoreCommand(), checkCommand(), compactCommand(), exportCommand(), importCommand(), migrateCommand(),
+		listen.Command(), benchCommand(), manCommand(), versionCommand())
 	operator.OnlyBelow(root)
-	groupFlags(root)
-	root.SetCompletionCommandGroupID(forDevelopers)
-	root.SetHelpCommandGroupID(forDevelopers)
+	setHelp(root)
 	root.SetFlagErrorFunc(flagError)
 	eachCommand(root, func(cmd *cobra.Command) {
 		completeFlags(cmd)
@@ -130,15 +117,6 @@ wins.`,
 		}
 	})
 	return root
-}
-
-// addGroup adds commands that the help shows together.
-func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
-	root.AddGroup(&cobra.Group{ID: title, Title: title})
-	for _, cmd := range commands {
-		cmd.GroupID = title
-	}
-	root.AddCommand(commands...)
 }
 
 // operatorConfig is what the operator's commands need.

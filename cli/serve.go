@@ -20,20 +20,19 @@ func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
-		Long: `Serve answers the Team Data API over HTTPS and sends webhooks until it receives
-an interrupt or a SIGTERM. Without flags it keeps its data in ./teamdata.db and
-listens on the loopback address, with a certificate of its own: the CA to trust
-is written beside the data file.
+		Long: `Runs the server: the API over HTTPS, the settings page, and webhooks. Look
+around with --demo. Without flags it keeps its data in ./teamdata.db and
+listens on this machine only, with a certificate of its own; the CA to trust is
+beside the data.
 
-A SIGHUP makes it read its certificates again; on a terminal, where a SIGHUP says
-that the terminal was closed, it stops. A wrong setting ends it with status 2,
-anything else that is wrong with 1, and so does what may pass by itself: a
-database that is down or only reads, a folder that is not there yet.`,
+Ctrl-C or SIGTERM stops it. SIGHUP makes it read its certificates again, or
+stops it if it was started on a terminal. It exits with 2 if a setting is
+wrong, and with 1 on any other error, such as a database that is down.`,
 		Annotations: map[string]string{staysOnHangup: ""},
 		Example: `  teamdata serve --demo
-  teamdata serve --seed org.json
   teamdata serve --data /var/lib/teamdata/teamdata.db --listen 0.0.0.0:8443
-  TEAMDATA_LISTEN=127.0.0.1:8080 teamdata serve --http     # behind a proxy`,
+  teamdata serve --listen :443 --domain data.example.com --acme-accept-terms
+  teamdata serve --listen 127.0.0.1:8080 --http            # behind a proxy`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.Version = cmd.Root().Version
 			if err := s.Check(); err != nil {

@@ -19,12 +19,18 @@ import (
 // flagError explains an error in a command's flag, and suggests what may have
 // been meant.
 func flagError(cmd *cobra.Command, err error) error {
-	if cmd.HasSubCommands() { // the flags are those of a command below it, which there is not
-		if unknown := cmd.ValidateArgs(cmd.Flags().Args()); unknown != nil {
-			return unknown
+	unknown := (*pflag.NotExistError)(nil)
+	if errors.As(err, &unknown) && unknown.GetSpecifiedName() == "all" {
+		if help, _ := cmd.Flags().GetBool("help"); help { // as in --help --all
+			return pflag.ErrHelp
 		}
 	}
-	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+	if cmd.HasSubCommands() { // the flags are meant for a command below it that does not exist
+		if wrong := cmd.ValidateArgs(cmd.Flags().Args()); wrong != nil {
+			return wrong
+		}
+	}
+	if unknown != nil && len(unknown.GetSpecifiedName()) > 1 {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if nearest, near := strictjson.Nearest(unknown.GetSpecifiedName(), names); near {
@@ -59,7 +65,7 @@ var wordsOf = map[string][]string{
 	"access-log": {string(server.LogAll), string(server.LogErrors), string(server.LogOff)},
 	"events":     selections(),
 	"features":   (store.FeatureAPI | store.FeatureWebhooks | store.FeatureAuditLog).Names(),
-	"role":       {store.RoleOwner, store.RoleAdmin, store.RoleMember},
+	"role":       {store.RoleOwner, store.RoleAdmin, store.RoleViewer, store.RoleMember},
 	"scopes":     (store.ScopeRead | store.ScopeWrite).Names(),
 	"state": {store.StatePending.String(), store.StateRetrying.String(), store.StateHeld.String(),
 		store.StateFailed.String(), store.StateAcknowledged.String()},

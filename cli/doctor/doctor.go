@@ -26,9 +26,10 @@ const checkLimit = 15 * time.Second
 // Config is what to check.
 type Config struct {
 	app.Settings
-	Flags   *pflag.FlagSet // of serve, which the settings are read from
-	Unknown []error        // names in the environment that no flag has, with the fix as their hint
-	Online  bool           // calls to other servers are asked for
+	Flags     *pflag.FlagSet // of serve, which the settings are read from
+	Unknown   []error        // names in the environment that no flag has, with the fix as their hint
+	Malformed []error        // values in the environment that their flags don't take
+	Online    bool           // calls to other servers are asked for
 }
 
 // doctor is one round of checks.
@@ -104,7 +105,7 @@ func (d *doctor) run(ctx context.Context, checks []check) {
 
 // checkSettings reports what serve would refuse or overlook.
 func (d *doctor) checkSettings(context.Context) {
-	faults := d.Settings.Faults()
+	faults := append(d.Settings.Faults(), d.Malformed...)
 	for _, err := range faults {
 		d.refused(err)
 	}

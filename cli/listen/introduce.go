@@ -19,12 +19,21 @@ func (l *listening) introduce() {
 	fmt.Fprintf(to, "teamdata listen\n\n  URL      %s\n  secrets  %s\n  answer   %s\n\n", l.url(), l.secretsText(), l.answerText())
 	if l.tls == nil {
 		fmt.Fprint(to, "Let a tunnel or a proxy with TLS lead here, and give its URL to an endpoint:\n\n",
-			"  teamdata endpoint create --org ORG --url https://TUNNEL/ --events member.added\n\n")
+			"  "+l.endpointCreate("https://TUNNEL/")+"\n\n")
 	} else {
 		fmt.Fprintf(to, "Start a server on this machine so that it sends here:\n\n  teamdata serve %s\n\n", l.serveFlags())
-		fmt.Fprintf(to, "Make an endpoint of it:\n\n  teamdata endpoint create --org ORG --url %s --events member.added\n\n", l.url())
+		fmt.Fprintf(to, "Make an endpoint of it:\n\n  %s\n\n", l.endpointCreate(l.url()))
 	}
 	fmt.Fprint(to, "Stop with Ctrl-C. Events:\n\n")
+}
+
+// endpointCreate is the command for an endpoint whose events are verified here.
+func (l *listening) endpointCreate(url string) string {
+	command := "teamdata endpoint create --org ORG --url " + url + " --events member.added"
+	if file := l.settings.SecretFile; len(l.secrets) == 1 && file != "" && file != "-" {
+		command += " --secret-file " + terminal.ShellWord(file)
+	}
+	return command
 }
 
 func (l *listening) secretsText() string {

@@ -46,19 +46,18 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "listen",
 		Short: "Receive webhooks on this machine and print them",
-		Long: `Listen is a webhook receiver for developers. It verifies each event that an
-endpoint sends with the Standard Webhooks library, prints it, and acknowledges
-it or answers as you say.
+		Long: `Receives webhooks while you develop. It verifies each event with the Standard
+Webhooks library, prints it, and acknowledges it or answers as you say.
 
-It speaks HTTPS with a certificate of a local CA, which it creates once and keeps,
-and prints what to give to the server and to the endpoint. Put the endpoint's
-secret into a file for --secret-file, or into TEAMDATA_SECRET; during a rotation
-add the old one, each on a line of its own. Without a secret, events are printed
-as UNVERIFIED.
+It speaks HTTPS with a certificate of a local CA, which it creates once and
+keeps. It prints what the server and the endpoint need. Put the endpoint's
+secret into a file for --secret-file, or into TEAMDATA_SECRET; during a
+rotation add the old one, each on a line of its own. Without a secret, events
+are printed as UNVERIFIED.
 
-With --count it ends with status 0 after that many verified events, repeated ones
-included, and with 1 if they don't arrive within --timeout. A wrong setting ends it
-with status 2.`,
+With --count it exits with 0 after that many verified events, including
+repeated ones, and with 1 if they don't arrive within --timeout. It exits with
+2 if a setting is wrong.`,
 		Example: `  teamdata listen --secret-file hook.secret
   teamdata listen --secret-file hook.secret --forward http://127.0.0.1:3000/hook
   teamdata listen --secret-file hook.secret --status 503 --delay 2s    # it is sent again
@@ -88,18 +87,18 @@ with status 2.`,
 
 func (s *settings) bind(f *pflag.FlagSet) {
 	f.StringVar(&s.Listen, "listen", defaultReceiver, "`host:port` to listen on; port 0 takes a free one")
-	f.StringVar(&s.SecretFile, "secret-file", "", "a `file` with the endpoint's secret, or with several, one a line, of which any may verify; - is the standard input")
-	f.StringVar(&s.TLSDir, "tls-dir", "", "the `folder` that keeps the local CA; default: teamdata/listen in the user's folder for configuration")
-	f.StringVar(&s.TLSCert, "tls-cert", "", "a PEM `file` with a certificate of your own, its chain below it")
+	f.StringVar(&s.SecretFile, "secret-file", "", "a `file` with the endpoint's secret, or with several, one a line; - is the standard input")
+	f.StringVar(&s.TLSDir, "tls-dir", "", "the `folder` that keeps the local CA; default: teamdata/listen in your configuration folder")
+	f.StringVar(&s.TLSCert, "tls-cert", "", "a PEM `file` with a certificate of your own and its chain")
 	f.StringVar(&s.TLSKey, "tls-key", "", "a PEM `file` with the private key of --tls-cert")
 	f.BoolVar(&s.HTTP, "http", false, "plain HTTP, for use behind a tunnel or a proxy")
 	f.IntVar(&s.Status, "status", defaultStatus, "the `status` to answer events with, 200 to 599")
 	f.DurationVar(&s.Delay, "delay", 0, "how long to wait before an event is answered, at most 10m")
-	f.StringVar(&s.Forward, "forward", "", "the `URL` of an application to pass each event on to, as it came; its status is the answer")
-	f.IntVar(&s.Count, "count", 0, "end after so many verified events; 0 for never")
+	f.StringVar(&s.Forward, "forward", "", "the `URL` of an application to pass each event on to, unchanged; its status is the answer")
+	f.IntVar(&s.Count, "count", 0, "end after this `number` of verified events; 0 for never")
 	f.DurationVar(&s.Timeout, "timeout", 0, "how long the events of --count may take; 0 for as long as it takes")
 	f.BoolVar(&s.JSON, "json", false, "print each event as one line of JSON")
-	f.StringVar(&s.ReadyFile, "ready-file", "", "a `file` that is written once it listens, with its URL; - is the standard output")
+	f.StringVar(&s.ReadyFile, "ready-file", "", "a `file` to write once it listens, with its URL; - is the standard output")
 }
 
 const (

@@ -6,9 +6,9 @@ func keyCommand(e *env) *cobra.Command {
 	r := newOrgResource(e, "key", "Manage the API keys of an org")
 	r.add(action{
 		use: "create --scopes SCOPES --created-by USER",
-		long: `Create creates an API key and prints it, once: only its hash is stored. The key
-works while the member who created it is an owner or admin of the org, is suspended
-while they have another role, and is revoked when they are removed.`,
+		long: `Prints the new API key once: only its hash is stored. The key works while the
+member who created it is an owner or admin of the org. It is suspended while
+they have another role, and revoked when they are removed.`,
 		example: "key create --scopes read --created-by usr_ada --name reader\nkey create --scopes read,write --created-by usr_ada --expires-at 720h\nkey create --scopes read --created-by usr_ada --quiet > key",
 		op:      createKey,
 		shows:   "key", secret: true, done: "the key is shown this once; keep it like a password",
@@ -17,7 +17,7 @@ while they have another role, and is revoked when they are removed.`,
 		use:     "list",
 		example: "key list --org org_acme",
 		op:      listKeys,
-		columns: columns{"KEY", "id", "NAME", "name", "STATE", "state", "SCOPES", "scopes", "CREATED BY", "createdBy", "EXPIRES", "expiresAt", "LAST USED", "lastUsedAt"},
+		columns: columns{"KEY", "id", "STATE", "state", "SCOPES", "scopes", "NAME", "name", "CREATED BY", "createdBy", "EXPIRES", "expiresAt", "LAST USED", "lastUsedAt"},
 		none:    "no API keys yet; create one with: teamdata key create --scopes read --created-by USER",
 	})
 	r.add(action{use: "show KEY", short: "Show an API key, without its secret", example: "key show key_reader", op: readKey})

@@ -22,7 +22,7 @@ func auditCommand(e *env) *cobra.Command {
 		use: "list", short: "List the audit log, oldest first",
 		example: "audit list\naudit list --json\naudit list --operator",
 		op:      listAuditLog,
-		columns: columns{"ENTRY", "id", "WHEN", "createdAt", "ACTOR", "actorId", "ACTION", "action", "TARGET", "targetId"},
+		columns: columns{"ENTRY", "id", "WHEN", "createdAt", "ACTION", "action", "ACTOR", "actorId", "TARGET", "targetId"},
 		none:    "no audit entries yet",
 	}
 	list.do = func(s *session) error {
@@ -35,12 +35,12 @@ func auditCommand(e *env) *cobra.Command {
 	var file string
 	add := action{
 		use: "add", short: "Add audit entries",
-		long: `Add adds one entry, or with --file all entries of a file. The file has one JSON
-object a line, with action and, where they apply, actorId and targetId; --actor
-stands for an actorId that is missing. Entries are sent in batches of 1,000; each
-batch is stored whole or not at all.
+		long: `Adds one entry, or with --file all entries of a file. The file has one JSON
+object on each line, with an action and, where they apply, actorId and
+targetId. --actor fills in a missing actorId. Entries are sent in batches of
+1,000, and each batch is stored completely or not at all.
 
-With --idempotency-key KEY the batches have the keys KEY-1, KEY-2 and so on: if
+With --idempotency-key KEY the batches have the keys KEY-1, KEY-2 and so on. If
 the command is interrupted and run again with the same file, no entry is added
 twice.`,
 		example: "audit add --action invoice.paid --target-id inv_1 --actor usr_ada\naudit add --file entries.jsonl --idempotency-key july\naudit add --file - < entries.jsonl",

@@ -16,10 +16,11 @@ func clockCommand(e *env) *cobra.Command {
 	r.add(action{use: "show", short: "Show what the clock reads", example: "clock show\nclock show --quiet", op: readClock, shows: "now"}.forTests())
 	r.add(action{
 		use: "advance TIME", short: "Move the clock forward, and send what becomes due",
-		long: `Advance moves the clock of a server that was started with --test-clock forward:
-from one due time to the next, so that attempts, their retries and mail follow one
-another as if the time had passed. It ends once everything that became due has been
-sent; with 0s, which moves nothing, once everything that is due now has been sent.`,
+		long: `Moves the clock of a server that was started with --test-clock forward, from
+one due time to the next. Attempts, retries and mail follow one another as if
+the time had passed. The command ends when everything that became due has been
+sent. With 0s the clock stays where it is, and the command waits for what is
+due now.`,
 		example: "clock advance 14h\nclock advance 1h30m\nclock advance 0s",
 		args:    oneTime,
 		op:      advanceClock.without("advanceSeconds"), shows: "now",
@@ -62,8 +63,8 @@ func wholeSeconds(text string) (seconds int64, ok bool) {
 func resetCommand(e *env) *cobra.Command {
 	return e.single(action{
 		use: "reset", short: "Delete the data of a server for tests, and read its seed again",
-		long: `Reset deletes all data of a server that was started with --test-clock, and then
-reads its --seed again. Its clock stays where it is.`,
+		long: `Deletes all data of a server that was started with --test-clock, and then reads
+its --seed again. The clock stays where it is.`,
 		example: "reset --yes",
 		op:      resetData, shows: "now",
 		confirm: "This deletes all data of the server",

@@ -13,27 +13,32 @@ func deliveryCommand(e *env) *cobra.Command {
 	r := newOrgResource(e, "delivery", "Inspect and replay the deliveries of events")
 	r.add(action{
 		use: "list", short: "List the deliveries, those of the latest attempts first",
-		long:    "List lists the deliveries that all given flags select, newest first by the end of\ntheir last attempt, or when they were queued before the first.\n\n" + statesHelp,
+		long: `Shows the deliveries that match all given flags. Those with the latest attempts
+come first; a delivery without an attempt is placed by the time when it was
+queued.
+
+` + statesHelp,
 		example: "delivery list --endpoint whe_hook\ndelivery list --state failed --since 24h --limit 20\ndelivery list --type 'invoice.*' --status 5xx\ndelivery list --query evt_01JD",
 		op:      listDeliveries,
-		columns: columns{"DELIVERY", "id", "EVENT", "eventType", "STATE", "state", "ATTEMPTS", "attempts", "LAST", "lastAttemptAt", "STATUS", "lastStatus", "DUE", "dueAt", "ENDPOINT", "endpointId"},
+		columns: columns{"DELIVERY", "id", "STATE", "state", "EVENT", "eventType", "STATUS", "lastStatus", "ATTEMPTS", "attempts", "LAST", "lastAttemptAt", "DUE", "dueAt", "ENDPOINT", "endpointId"},
 		none:    "no such deliveries; send one with: teamdata endpoint test ENDPOINT",
 	})
 	r.add(action{use: "show DELIVERY", short: "Show a delivery with its attempts and its body", example: "delivery show whd_01JD", op: readDelivery, print: (*session).showDelivery})
 	r.add(action{
 		use: "replay DELIVERY", short: "Replay a delivery",
-		long: `Replay makes a delivery due now, with its webhook-id and a new series of attempts.
-Receivers know by the webhook-id which events they have already. For many deliveries
-see: teamdata replay create`,
+		long: `The delivery becomes due now, with the same webhook-id and a new series of
+attempts. Receivers recognize by the webhook-id the events that they already
+have. To replay many deliveries, see: teamdata replay create`,
 		example: "delivery replay whd_01JD",
 		op:      replayDelivery,
 	})
 	return r.Command
 }
 
-const statesHelp = `A STATE is pending before the first attempt, retrying until the next one, held while
-the endpoint is disabled, failed after the last attempt, or acknowledged. waiting is
-any of the first three; unsuccessful is failed, or waiting for a retry.`
+const statesHelp = `A delivery is pending before its first attempt, retrying until the next one,
+held while its endpoint is disabled, failed after the last attempt, or
+acknowledged. As a --state, waiting is any of the first three, and unsuccessful
+is failed, or waiting for a retry.`
 
 var attemptColumns = columns{"STARTED", "startedAt", "MS", "tookMs", "STATUS", "status", "NEXT", "nextAt", "REASON", "reason", "ANSWER", "answer"}
 
@@ -70,5 +75,5 @@ func (s *session) showAttempts(history []json.RawMessage) error {
 	if err := s.out.line("\nattempts:"); err != nil {
 		return err
 	}
-	return attemptColumns.printer(s.out)(history)
+	return attemptColumns.printer(s.out, toSecond)(history)
 }

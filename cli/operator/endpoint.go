@@ -13,13 +13,16 @@ func endpointCommand(e *env) *cobra.Command {
 		use: "list", short: "List the endpoints",
 		example: "endpoint list --org org_acme",
 		op:      listEndpoints,
-		columns: columns{"ENDPOINT", "id", "URL", "url", "DISABLED", "disabledAt", "EVENTS", "events", "DESCRIPTION", "description"},
+		columns: columns{"ENDPOINT", "id", "DISABLED", "disabledAt", "URL", "url", "EVENTS", "events", "DESCRIPTION", "description"},
 		none:    "no endpoints yet; create one with: teamdata endpoint create --url https://… --events member.added",
 	})
 	endpointShow(r)
 	r.add(action{
 		use: "update ENDPOINT", short: "Update an endpoint's URL, events or description",
-		long:    "Update changes the fields that are given and leaves the others as they are.\nDeliveries that wait go to the new URL.\n\n" + eventsHelp,
+		long: `Fields that aren't given stay as they are. Waiting deliveries go to the new
+URL.
+
+` + eventsHelp,
 		example: "endpoint update whe_hook --url https://example.com/hook2\nendpoint update whe_hook --events 'member.*,invoice.paid'",
 		op:      updateEndpoint,
 	})
@@ -33,9 +36,9 @@ func endpointCommand(e *env) *cobra.Command {
 	r.add(action{use: "disable ENDPOINT", short: "Disable an endpoint: its deliveries are held", example: "endpoint disable whe_hook", op: disableEndpoint})
 	r.add(action{
 		use: "test ENDPOINT", short: "Send a test event to an endpoint",
-		long: `Test sends the event webhook.test to the endpoint, whatever events it selects,
-and prints the delivery. With --type it sends the example of another event type, which
-says "test":true beside its type. See how it went with: teamdata delivery show ID`,
+		long: `Sends the event webhook.test, whatever the endpoint selects, and prints the
+delivery. With --type it sends the example of another event type, marked with
+"test":true. To see how it went: teamdata delivery show ID`,
 		example: "endpoint test whe_hook\nendpoint test whe_hook --type member.added\ndelivery show $(teamdata endpoint test whe_hook --quiet)",
 		op:      testEndpoint,
 	})
@@ -47,9 +50,10 @@ func endpointCreate(r *resource) {
 	var secretFile string
 	bindSecretFile(r.add(action{
 		use: "create --url URL --events EVENTS", short: "Create an endpoint",
-		long: `Create creates an endpoint, with a generated secret unless you give one.
-Receivers verify events with it. See it again with:
-teamdata endpoint show ENDPOINT --secret
+		long: `The endpoint gets a generated secret unless you give one. Receivers verify
+events with it. To see it again:
+
+  teamdata endpoint show ENDPOINT --secret
 
 ` + eventsHelp,
 		example: "endpoint create --url https://example.com/hook --events member.added,file.uploaded\nendpoint create --url https://example.com/hook --events '*'\nendpoint create --url https://example.com/hook --events member.added --secret-file hook.secret",
@@ -76,8 +80,8 @@ func endpointRotate(r *resource) {
 	var secretFile string
 	bindSecretFile(r.add(action{
 		use: "rotate ENDPOINT", short: "Give an endpoint a new secret",
-		long: `Rotate gives an endpoint a new secret and prints it. With --overlap the old one
-signs beside it for that time, so that receivers don't miss an event.`,
+		long: `Replaces the secret and prints the new one. With --overlap the old secret also
+signs for that long, so that receivers don't miss an event.`,
 		example: "endpoint rotate whe_hook --overlap 24h\nendpoint rotate whe_hook --yes --secret-file hook.secret",
 		op:      rotateSecret,
 		addTo:   func(s *session, body object) error { return s.addSecret(body, secretFile) },
@@ -91,9 +95,9 @@ signs beside it for that time, so that receivers don't miss an event.`,
 	}), &secretFile)
 }
 
-const eventsHelp = `EVENTS are names of event types, groups such as 'member.*' for all that begin with
-member., or '*' for all. Groups and '*' also select types that are created later. Quote
-a *, or the shell may put the names of files in its place.`
+const eventsHelp = `EVENTS are event types, groups such as 'member.*' for all member events, or '*'
+for all events. Groups and '*' include types that are created later. Quote a *,
+or the shell may replace it with the names of files.`
 
 func bindSecretFile(cmd *cobra.Command, to *string) {
 	cmd.Flags().StringVar(to, "secret-file", "", "a `file` with a secret of your own, whsec_ and the base64 of 24 to 64 bytes; - is the standard input")

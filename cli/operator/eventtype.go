@@ -29,12 +29,13 @@ func eventTypeCommand(e *env) *cobra.Command {
 	}, true)
 	put(action{
 		use: "update TYPE", short: "Update an event type",
-		long:    "Update changes what is given and leaves the rest as it is.",
+		long:    `What isn't given stays as it is.`,
 		example: "event-type update invoice.paid --schema-file invoice.schema.json",
 	}, false)
 	r.add(action{
 		use: "delete TYPE", short: "Delete an event type that no endpoint needs",
-		long:    "Delete deletes an event type, unless an endpoint selects it by its name, or as the last\ntype of a group such as 'invoice.*'.",
+		long: `An event type can't be deleted while an endpoint selects it by name, or while
+it is the last type of a group that an endpoint selects, such as 'invoice.*'.`,
 		example: "event-type delete invoice.paid --yes",
 		op:      deleteEventType,
 		confirm: "This deletes the event type {id}",

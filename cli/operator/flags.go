@@ -32,8 +32,10 @@ func (t *timeFlag) Set(text string) error {
 		return nil
 	}
 	at, ok := canonical.DateTime(text)
-	if day, err := time.Parse(time.DateOnly, text); err == nil {
-		at, ok = day, true
+	for _, layout := range []string{time.DateOnly, toMinute, toSecond} { // as lists show them
+		if t, err := time.Parse(layout, text); err == nil {
+			at, ok = t, true
+		}
 	}
 	if ok {
 		t.text, t.fromNow = formatTime(at), nil
@@ -42,7 +44,10 @@ func (t *timeFlag) Set(text string) error {
 	return errors.New("a time is written like 2026-11-21T12:00:00Z, 2026-11-21 or 36h")
 }
 
-func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// apiTime is the form of the API's times.
+const apiTime = "2006-01-02T15:04:05.000Z"
+
+func formatTime(t time.Time) string { return t.UTC().Format(apiTime) }
 
 // resolveTimes puts times in the places of durations from now.
 func (s *session) resolveTimes(body object) error {

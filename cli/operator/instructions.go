@@ -39,9 +39,9 @@ func instructionsCommand(e *env) *cobra.Command {
 	instructionsUpdate(r)
 	r.add(action{
 		use: "edit", short: "Edit the instructions in $EDITOR",
-		long: `Edit opens the instructions in the program that VISUAL or EDITOR names, or in vi,
-and stores what you save. If somebody else changes them meanwhile, theirs stay,
-and your text is kept in a file.`,
+		long: `Opens the instructions in the editor that VISUAL or EDITOR names, or in vi, and
+stores what you save. If someone else changes them in the meantime, their
+version stays, and yours is kept in a file.`,
 		example: "instructions edit --org org_acme",
 		do:      (*session).edit,
 	})
@@ -59,7 +59,8 @@ func instructionsUpdate(r *resource) {
 	var file string
 	cmd := r.add(action{
 		use: "update TEXT | --file FILE", short: "Replace the instructions", args: cobra.MaximumNArgs(1),
-		long:    "Update replaces the instructions with a text, or with that of a file, as it is.\nEndpoints that select the event assistant.instructionsChanged receive it.",
+		long: `The instructions become the given text, or that of a file, unchanged. Endpoints
+that select the event assistant.instructionsChanged receive it.`,
 		example: "instructions update 'Answer in English.'\ninstructions update --file instructions.txt\ninstructions update --file - < instructions.txt",
 		do: func(s *session) error {
 			if file == "" {

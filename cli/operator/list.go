@@ -15,8 +15,8 @@ import (
 // The first one is the id.
 type columns []string
 
-// rows are those of some records.
-func (c columns) rows(items []json.RawMessage) (rows [][]string, err error) {
+// rows are those of some records, with times in a layout of [output.when].
+func (c columns) rows(o output, items []json.RawMessage, layout string) (rows [][]string, err error) {
 	for _, item := range items {
 		var r record
 		if json.Unmarshal(item, &r) != nil {
@@ -24,7 +24,7 @@ func (c columns) rows(items []json.RawMessage) (rows [][]string, err error) {
 		}
 		var row []string
 		for i := 1; i < len(c); i += 2 {
-			row = append(row, orDash(r.find(c[i])))
+			row = append(row, orDash(o.when(r.find(c[i]), layout)))
 		}
 		rows = append(rows, row)
 	}
@@ -32,13 +32,17 @@ func (c columns) rows(items []json.RawMessage) (rows [][]string, err error) {
 }
 
 // printer prints records in one table, some at a time.
-func (c columns) printer(o output) func([]json.RawMessage) error {
+func (c columns) printer(o output, layout string) func([]json.RawMessage) error {
 	t := terminal.Table{To: o.to, Width: o.width}
 	for i := 0; i < len(c); i += 2 {
-		t.Titles = append(t.Titles, c[i])
+		title := c[i]
+		if o.width > 0 && strings.HasSuffix(c[i+1], "At") {
+			title += " (UTC)"
+		}
+		t.Titles = append(t.Titles, title)
 	}
 	return func(items []json.RawMessage) error {
-		rows, err := c.rows(items)
+		rows, err := c.rows(o, items, layout)
 		if err != nil {
 			return err
 		}
@@ -48,7 +52,7 @@ func (c columns) printer(o output) func([]json.RawMessage) error {
 
 // list prints all pages of a list, or up to --limit records.
 func (s *session) list(a *action) error {
-	print, end := a.columns.printer(s.out), func() error { return nil }
+	print, end := a.columns.printer(s.out, toMinute), func() error { return nil }
 	switch {
 	case s.json:
 		print, end = s.jsonPrinter()
@@ -151,7 +155,7 @@ func (s *session) names(of idList, limit int) (names []string, err error) {
 
 // fieldOf are the texts of a field of some records.
 func fieldOf(items []json.RawMessage, name string) (texts []string, err error) {
-	rows, err := columns{"", name}.rows(items)
+	rows, err := columns{"", name}.rows(output{}, items, "")
 	for _, row := range rows {
 		texts = append(texts, row[0])
 	}

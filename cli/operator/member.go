@@ -14,7 +14,7 @@ func memberCommand(e *env) *cobra.Command {
 	r := newOrgResource(e, "member", "Manage the members of an org")
 	r.add(action{
 		use:     "add USER --role ROLE",
-		long:    "Add adds a user to an org. Endpoints that select the event member.added receive\nit.",
+		long:    `Adds a user to an org. Endpoints that select the event member.added receive it.`,
 		example: "member add usr_ada --role owner --name Ada --email ada@acme.example",
 		op:      addMember, argument: "userId",
 	})
@@ -28,17 +28,17 @@ func memberCommand(e *env) *cobra.Command {
 	r.add(action{use: "show USER", short: "Show a member", example: "member show usr_ada", op: readMember})
 	r.add(action{
 		use: "update USER", short: "Update a member's role, name or address",
-		long: `Update changes the fields that are given and leaves the others as they are; an
-empty name or address is cleared. An org keeps at least one owner. API keys that
-the user created are suspended while the role is not owner or admin. Endpoints that
-select the event member.changed receive what has changed.`,
+		long: `Fields that aren't given stay as they are; an empty name or address clears it.
+An org keeps at least one owner. API keys that the user created are suspended
+while the role is not owner or admin. Endpoints that select the event
+member.changed receive what has changed.`,
 		example: "member update usr_bob --role admin\nmember update usr_bob --role member --yes\nmember update usr_bob --email ''",
 		op:      updateMember, asks: (*session).keysToSuspend,
 	})
 	memberImportCommand(r)
 	r.add(action{
 		use: "remove USER",
-		long: `Remove removes a user from an org, and revokes the API keys that the user created.
+		long: `Removes a user from an org, and revokes the API keys that the user created.
 Endpoints that select the event member.removed receive it.`,
 		example: "member remove usr_bob\nmember remove usr_bob --yes --actor usr_ada",
 		op:      removeMember,

@@ -19,16 +19,17 @@ func memberImportCommand(r *resource) {
 	var dryRun bool
 	cmd := r.add(action{
 		use: "import FILE", short: "Add and update members from a CSV file", args: oneFile,
-		long: `Import adds the users of a CSV file to an org, and updates those who are members
-already. Nobody is removed. The first line names the columns, in any order: userId and
-role, and others, such as name and email, if you have them. An empty cell clears what
-its column is for; without a column, what members have of it stays as it is.
+		long: `Adds the users in a CSV file to an org, and updates those who are already
+members. Nobody is removed. The first line names the columns, in any order:
+userId, role and, if you have them, others such as name and email. An empty
+cell clears the value; a missing column leaves it as it is.
 
-The whole file is checked before anything is sent. With --dry-run nothing is changed,
-and the command prints what would be. Members are sent in batches of 1,000; each
-batch is stored whole or not at all. Owners are sent first, so that one may hand over to
-another anywhere in the file. A command that was interrupted can be run again: members
-who are up to date are left as they are, without an audit entry or an event.`,
+The whole file is checked before anything is sent. With --dry-run nothing is
+changed, and the command prints what would be. Members are sent in batches of
+1,000, and each batch is stored completely or not at all. Owners are sent
+first, so that one owner can hand over to another anywhere in the file. An
+interrupted import can be run again: members who are up to date are left alone,
+without an audit entry or an event.`,
 		example: "member import people.csv --dry-run\nmember import people.csv --actor usr_ada\nmember import - --json < people.csv",
 		do:      func(s *session) error { return s.importMembers(s.args[0], dryRun) },
 	})

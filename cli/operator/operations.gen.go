@@ -27,7 +27,7 @@ var (
 	listMembers = operation{"GET", "/orgs/{org}/members", "List the members", nil}
 	addMember   = operation{"POST", "/orgs/{org}/members", "Add a member", []flag{
 		{"userId", "user-id", text, true, "the `id` of the user, of A-Z a-z 0-9 _ and -"},
-		{"role", "role", text, true, "the `role`: owner and admin manage the org, member and any other manages nothing. One that only looks like owner, admin, viewer or member, such as Admin, is refused"},
+		{"role", "role", text, true, "the `role`: owner and admin manage the org, viewer sees the settings page and changes nothing, member and any other gives no access. One that only looks like one of these, such as Admin, is refused"},
 		{"email", "email", text, false, "one bare `email` address, for mail about the org"},
 		{"name", "name", text, false, "the `name`, for people"},
 	}}
@@ -37,14 +37,14 @@ var (
 	}}
 	readMember = operation{"GET", "/orgs/{org}/members/{userId}", "Read a member", nil}
 	putMember  = operation{"PUT", "/orgs/{org}/members/{userId}", "Add or update a member", []flag{
-		{"role", "role", text, true, "the `role`: owner and admin manage the org, member and any other manages nothing. One that only looks like owner, admin, viewer or member, such as Admin, is refused"},
+		{"role", "role", text, true, "the `role`: owner and admin manage the org, viewer sees the settings page and changes nothing, member and any other gives no access. One that only looks like one of these, such as Admin, is refused"},
 		{"email", "email", text, false, "one bare `email` address, for mail about the org"},
 		{"name", "name", text, false, "the `name`, for people"},
 	}}
 	updateMember = operation{"PATCH", "/orgs/{org}/members/{userId}", "Update a member", []flag{
 		{"email", "email", text, false, "one bare `email` address, for mail about the org"},
 		{"name", "name", text, false, "the `name`, for people"},
-		{"role", "role", text, false, "the `role`: owner and admin manage the org, member and any other manages nothing. One that only looks like owner, admin, viewer or member, such as Admin, is refused"},
+		{"role", "role", text, false, "the `role`: owner and admin manage the org, viewer sees the settings page and changes nothing, member and any other gives no access. One that only looks like one of these, such as Admin, is refused"},
 	}}
 	removeMember     = operation{"DELETE", "/orgs/{org}/members/{userId}", "Remove a member", nil}
 	createSignInLink = operation{"POST", "/orgs/{org}/members/{userId}/signin-link", "Create a sign-in link", []flag{

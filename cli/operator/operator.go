@@ -86,23 +86,42 @@ func Commands(c Config) []*cobra.Command {
 	}
 }
 
+// FlagGroup is the annotation of a flag with the title that it is shown below. SharedFlags
+// is the title of those that every command here has; the short help only mentions them.
+const (
+	FlagGroup   = "group"
+	SharedFlags = "Of all commands for orgs and their data"
+)
+
 // bind adds the flags that every command has.
-func (e *env) bind(f *pflag.FlagSet) {
-	f.StringVar(&e.target.Data, "data", e.DefaultData, "the data `file`, or that of the server on this machine; or postgres://… for a PostgreSQL database")
-	f.StringVar(&e.target.StateDir, "state-dir", "", "the `folder` of the socket of a server on a database; default: the working directory")
-	f.StringVar(&e.target.SealKeyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with, for work without a server")
-	f.StringVar(&e.target.Socket, "socket", "", "the `socket` of the server on this machine; default: the data file's path with .sock behind it, or teamdata.sock in --state-dir")
-	f.StringVar(&e.target.Server, "server", "", "the `URL` of a server elsewhere, such as https://data.example.com; its operator token is read from TEAMDATA_OPERATOR_TOKEN")
+func (e *env) bind(to *pflag.FlagSet) {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.StringVar(&e.target.Data, "data", e.DefaultData, "the data `file`, also while a server on this machine has it open; or postgres://… for a PostgreSQL database")
+	f.StringVar(&e.target.StateDir, "state-dir", "", "the `folder` with the socket of a server on a database; default: the working directory")
+	f.StringVar(&e.target.SealKeyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with; needed only while no server runs")
+	f.StringVar(&e.target.Socket, "socket", "", "the `socket` of the server on this machine; default: the data file's path followed by .sock, or teamdata.sock in --state-dir")
+	f.StringVar(&e.target.Server, "server", "", "the `URL` of a server elsewhere, such as https://data.example.com; the operator token is read from TEAMDATA_OPERATOR_TOKEN")
 	f.StringVar(&e.target.TokenFile, "operator-token-file", "", "a `file` with the operator token for --server")
 	f.StringVar(&e.target.CAFile, "ca-file", "", "a PEM `file` with the CA of --server, to trust beside the system's")
-	f.StringVar(&e.actor, "actor", "", "the `user` that the audit entry names")
-	f.StringVar(&e.idempotencyKey, "idempotency-key", "", "a `text` that makes a command safe to repeat: within 24 hours, what it creates or sends is created or sent once")
-	f.BoolVar(&e.json, "json", false, "print the API's answer as it is")
-	f.BoolVarP(&e.quiet, "quiet", "q", false, "print the id alone, or the secret where there is a new one")
+	f.StringVar(&e.actor, "actor", "", "the `user` whom the audit entry names as the actor")
+	f.StringVar(&e.idempotencyKey, "idempotency-key", "", "a `text` that makes the command safe to repeat: within 24 hours it creates or sends the same thing only once")
+	f.BoolVar(&e.json, "json", false, "print the API's answer as JSON")
+	f.BoolVarP(&e.quiet, "quiet", "q", false, "print only the id, or the secret if there is a new one")
+	share(to, f)
 }
 
-func (e *env) bindOrg(f *pflag.FlagSet) {
+// share adds flags as those that commands share.
+func share(to, flags *pflag.FlagSet) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		f.Annotations = map[string][]string{FlagGroup: {SharedFlags}}
+		to.AddFlag(f)
+	})
+}
+
+func (e *env) bindOrg(to *pflag.FlagSet) {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.StringVar(&e.org, "org", "", "the `id` of the org; may be left out while there is only one")
+	share(to, f)
 }
 
 // run connects, does what a command does, and ends the connection.

@@ -9,7 +9,7 @@ func orgCommand(e *env) *cobra.Command {
 	r := newResource(e, "org", "Manage orgs, which own all other data")
 	newSubscription.bind(r.add(action{
 		use: "create --name NAME", makes: true,
-		long:    "Create creates an org. If there is no data file and no server runs, it creates the\nfile too.",
+		long:    `If there is no data file and no server is running, this creates the file too.`,
 		example: "org create --name Acme --id org_acme\norg create --name Acme --plan business",
 		op:      createOrg,
 		addTo: func(s *session, body object) error {
@@ -23,7 +23,7 @@ func orgCommand(e *env) *cobra.Command {
 		use:     "list",
 		example: "org list\norg list --json",
 		op:      listOrgs,
-		columns: columns{"ORG", "id", "NAME", "name", "PLAN", "subscription.plan", "STATUS", "subscription.status", "CREATED", "createdAt"},
+		columns: columns{"ORG", "id", "STATUS", "subscription.status", "PLAN", "subscription.plan", "NAME", "name", "CREATED", "createdAt"},
 		none:    "no orgs yet; create one with: teamdata org create --name NAME",
 	})
 	r.add(action{use: "show [ORG]", short: "Show an org", example: "org show org_acme", op: readOrg})
@@ -34,13 +34,13 @@ func orgCommand(e *env) *cobra.Command {
 	})
 	r.add(action{
 		use: "delete ORG", short: "Delete an org with all that it owns",
-		long: `Delete deletes an org with its members, audit log, instructions, API keys,
-endpoints and deliveries. From then on the org is not found, its API keys are
-unknown, and nothing more is sent.
+		long: `Deletes an org with its members, audit log, instructions, API keys, endpoints
+and deliveries. From then on the org is not found, its API keys are unknown,
+and nothing more is sent.
 
-A running server drops the data in the background, in small steps beside its other
-work, also after a restart. Until that is done, no org can be created with the same
-id. Backups still have the data.`,
+A running server removes the data in the background, in small steps, and
+continues after a restart. Until it is done, no org can be created with the
+same id. Backups still contain the data.`,
 		example: "org delete org_acme\norg delete org_acme --yes",
 		op:      deleteOrg,
 		confirm: "This deletes the org {id} with its members, audit log, API keys, endpoints and deliveries",
@@ -49,11 +49,11 @@ id. Backups still have the data.`,
 }
 
 func subscriptionCommand(e *env) *cobra.Command {
-	r := newOrgResource(e, "subscription", "Manage the subscription of an org, which says its plan")
+	r := newOrgResource(e, "subscription", "Manage the subscription of an org, which sets its plan")
 	r.add(action{use: "show", short: "Show the subscription", example: "subscription show --org org_acme", op: readSubscription})
 	r.add(action{
 		use: "update", short: "Update the subscription",
-		long:    "Update changes the fields that are given and leaves the others as they are.\nEndpoints that select the event subscription.changed receive it.",
+		long:    "Fields that aren't given stay as they are. Endpoints that select the event\nsubscription.changed receive it.",
 		example: "subscription update --org org_acme --plan team\nsubscription update --org org_acme --status canceled",
 		op:      updateSubscription,
 	})

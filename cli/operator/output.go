@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"teamdata/internal/terminal"
 )
@@ -53,9 +54,25 @@ func (o output) record(r record) error {
 	t := terminal.Table{To: o.to}
 	var rows [][]string
 	for _, f := range r {
-		rows = append(rows, []string{f.name + ":", orDash(f.text())})
+		rows = append(rows, []string{f.name + ":", orDash(o.when(f.text(), toSecond+" UTC"))})
 	}
 	return t.Print(rows...)
+}
+
+// How people read times: in a list, and where seconds matter.
+const (
+	toMinute = "2006-01-02 15:04"
+	toSecond = "2006-01-02 15:04:05"
+)
+
+// when puts a time of the API into a layout for people at a terminal. For scripts it stays
+// as it is, and so does any other text.
+func (o output) when(text, layout string) string {
+	t, err := time.Parse(apiTime, text)
+	if o.width == 0 || err != nil {
+		return text
+	}
+	return t.Format(layout)
 }
 
 // orDash makes what is empty visible, also to awk.
@@ -151,7 +168,10 @@ func (r record) find(name string) string {
 	return ""
 }
 
-// without is the record without some fields.
+// without is the record without some fields, and without the fields inside them.
 func (r record) without(names ...string) record {
-	return slices.DeleteFunc(slices.Clone(r), func(f field) bool { return slices.Contains(names, f.name) })
+	return slices.DeleteFunc(slices.Clone(r), func(f field) bool {
+		outer, _, _ := strings.Cut(f.name, ".")
+		return slices.Contains(names, outer)
+	})
 }

@@ -11,10 +11,10 @@ import (
 func signInLinkCommand(e *env) *cobra.Command {
 	return e.linkCommand(action{
 		use: "signin-link USER", short: "Let an owner, admin or viewer sign in to the settings page",
-		long: `Signin-link prints a link with which an owner, admin or viewer of the org chooses
-a password for the settings page, also after the old one is forgotten. The link
-works once. Whoever has it can sign in as that user: hand it over as you would a
-password, or have it mailed.`,
+		long: `Prints a link with which an owner, admin or viewer of the org chooses a
+password for the settings page, also after forgetting the old one. The link
+works once. Whoever has it can sign in as that user: hand it over as carefully
+as a password, or have it mailed.`,
 		example: "signin-link usr_ada\nsignin-link usr_ada --expires-in 1h --mail\nsignin-link usr_ada --public-url https://data.example.com    # while no server runs",
 		op:      createSignInLink,
 	})
@@ -24,10 +24,10 @@ func portalLinkCommand(e *env) *cobra.Command {
 	var role string
 	cmd := e.linkCommand(action{
 		use: "portal-link USER", short: "Sign a person in to the settings page of one org",
-		long: `Portal-link prints a link that signs a person in to the settings page of one org
-with one role, without a password: for a product that shows the page as its own.
-The person need not be a member, and does not become one. The link works once.
-Whoever has it can sign in as that person.`,
+		long: `Prints a link that signs a person in to the settings page of one org, with one
+role and without a password. It is for products that show the page as their
+own. The person need not be a member, and does not become one. The link works
+once. Whoever has it can sign in as that person.`,
 		example: "portal-link usr_ada --role viewer\nportal-link usr_ada --role admin --name \"Ada Okafor\" --expires-in 5m",
 		op:      createPortalLink.without("role"), argument: "userId",
 		addTo: func(_ *session, body object) error {
@@ -35,7 +35,9 @@ Whoever has it can sign in as that person.`,
 			return nil
 		},
 	})
+	words := cobra.FixedCompletions([]cobra.Completion{"viewer", "admin"}, cobra.ShellCompDirectiveNoFileComp)
 	cmd.Flags().StringVar(&role, "role", "viewer", "the `role` that the person has there: viewer (sees everything but secrets) or admin")
+	cmd.RegisterFlagCompletionFunc("role", words)
 	return cmd
 }
 
@@ -66,7 +68,7 @@ func (s *session) showLink(answer json.RawMessage) error {
 	if link.Role != "" {
 		does = "signs in as " + link.Role
 	}
-	s.note("with this link %s %s; it works once, until %s, for whoever has it", s.args[0], does, link.ExpiresAt)
+	s.note("with this link %s %s; it works once, until %s, for whoever has it", s.args[0], does, s.out.when(link.ExpiresAt, toSecond+" UTC"))
 	return nil
 }
 
@@ -76,7 +78,7 @@ func portalSessionCommand(e *env) *cobra.Command {
 		use: "list", short: "List who is signed in through a portal link, oldest first",
 		example: "portal-session list --org org_acme",
 		op:      listPortalSessions,
-		columns: columns{"SESSION", "id", "USER", "userId", "ROLE", "role", "NAME", "name", "SIGNED IN", "createdAt", "LAST SEEN", "lastSeenAt"},
+		columns: columns{"SESSION", "id", "ROLE", "role", "USER", "userId", "NAME", "name", "SIGNED IN", "createdAt", "LAST SEEN", "lastSeenAt"},
 		none:    "nobody is signed in through a portal link; make one with: teamdata portal-link USER",
 	})
 	r.add(action{

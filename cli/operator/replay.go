@@ -18,7 +18,7 @@ func replayCommand(e *env) *cobra.Command {
 	replayCreate(r)
 	r.add(action{
 		use: "list", short: "List the replays, latest first",
-		long:    "List lists the replays that run, and those of the last 7 days.",
+		long:    `Shows the replays that are running, and those of the last 7 days.`,
 		example: "replay list",
 		op:      listReplays,
 		columns: columns{"REPLAY", "id", "STATE", "state", "DONE", "done", "TOTAL", "total", "CREATED", "createdAt", "FINISHED", "finishedAt", "ACTOR", "actorId"},
@@ -39,11 +39,12 @@ func replayCreate(r *resource) {
 	var n newReplay
 	cmd := r.add(action{
 		use: "create", short: "Replay all deliveries that a filter selects",
-		long: `Create makes each delivery due now that all given flags select, with its webhook-id,
-by which receivers know which events they have already. Without --state it takes those
-that are unsuccessful: failed, or waiting for a retry. They are counted first; once that
-is confirmed, they are replayed one after the other, and the command waits until that is
-done. It goes on without the command, also after a restart of the server.
+		long: `Replays the deliveries that match all given flags, each with its webhook-id, by
+which receivers recognize the events that they already have. Without --state it
+selects those that are unsuccessful: failed, or waiting for a retry.
+
+The command counts them first, and asks you to confirm. Then it waits until all
+are replayed. The server goes on without the command, even after a restart.
 
 ` + statesHelp,
 		example: "replay create --endpoint whe_hook --since 24h\nreplay create --state failed --status 5xx --dry-run\nreplay create --query evt_01JD --yes --no-wait",

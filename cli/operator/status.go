@@ -5,7 +5,8 @@ import "github.com/spf13/cobra"
 func statusCommand(e *env) *cobra.Command {
 	return e.single(action{
 		use: "status", short: "Show the state of the server and its data file",
-		long:    "Status shows the state of the server and of its data file, how much waits to be\nsent, and which deleted orgs have data that is still being dropped.",
+		long: `Shows the state of the server and of its data file, how much is waiting to be
+sent, and which deleted orgs still have data to be removed.`,
 		example: "status\nstatus --json",
 		op:      readStatus, shows: "version",
 	}, idList{})

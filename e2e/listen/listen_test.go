@@ -39,6 +39,23 @@ func TestListenToAServer(t *testing.T) {
 	l.StopWell()
 }
 
+// The command that listen prints makes an endpoint with the secret that it verifies with.
+func TestListenMakesItsEndpoint(t *testing.T) {
+	l := listenProcess(t, "--secret-file", secretFile(t, hookSecret))
+	l.Says("Events:")
+	flags := regexp.MustCompile(`(?m)^  teamdata serve (.*)$`).FindStringSubmatch(l.Out.String())
+	create := regexp.MustCompile(`(?m)^  teamdata (endpoint create --org )ORG( .* --secret-file .*)$`).FindStringSubmatch(l.Out.String())
+	if flags == nil || create == nil {
+		t.Fatalf("it printed\n%s", l.Out)
+	}
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	program.Serve(t, data, append(strings.Fields(flags[1]), "--seed", program.Example)...)
+	id := program.MustRun(t, append(strings.Fields(create[1]+"org_acme"+create[2]), "--data", data, "--quiet")...)
+	program.MustRun(t, "endpoint", "test", strings.TrimSpace(id), "--org", "org_acme", "--data", data)
+	l.Says("  verified\n  {\n    \"type\": \"webhook.test\",\n")
+	l.StopWell()
+}
+
 // The CA is the same from start to start, and for two first starts at once; the
 // keys are their owner's alone.
 func TestListenKeepsItsCA(t *testing.T) {

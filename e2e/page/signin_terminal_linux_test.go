@@ -3,6 +3,7 @@ package page_test
 import (
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"teamdata/e2e/kit"
@@ -17,6 +18,12 @@ func TestFirstLinkOnATerminal(t *testing.T) {
 	cmd.Stdout = program.OpenTerminal(t, screen)
 	p := program.BeginServing(t, cmd)
 	p.Await("the link", func() bool { return program.LinkPattern.MatchString(screen.String()) })
+	local := strings.Replace(p.URL, "127.0.0.1", "localhost", 1)
+	for _, want := range []string{"  API        " + local + "/api/v1", "  settings   " + local + "/settings", "  " + local + "/settings/link/"} {
+		if !strings.Contains(screen.String(), want) {
+			t.Errorf("it prints no %q:\n%s", want, screen)
+		}
+	}
 	program.SignInBy(p, program.LinkPattern.FindString(screen.String()))
 	p.StopWell()
 	if program.LinkPattern.MatchString(p.Out.String()) {

@@ -53,7 +53,7 @@ func (b *tab) signInFirst() {
 func (b *tab) link(user string) string {
 	b.t.Helper()
 	out := program.MustRun(b.t, append([]string{"signin-link", user, "--org", "org_acme"}, b.on...)...)
-	return strings.TrimPrefix(program.LinkPattern.FindString(out), b.base)
+	return program.LinkPath(out)
 }
 
 func (b *tab) addEndpoint(h *storyReceiver) {

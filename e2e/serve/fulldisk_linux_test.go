@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"teamdata/e2e/kit"
@@ -32,8 +33,8 @@ func TestFullDisk(t *testing.T) {
 	full := 0
 	for ; full < 5000; full++ {
 		if a := post(full); a.Status == 503 {
-			if a.Header.Get("Retry-After") == "" {
-				t.Error("a 503 has no Retry-After")
+			if a.Header.Get("Retry-After") == "" || strings.Contains(a.Body, "space") {
+				t.Errorf("a 503 has no Retry-After, or the cause: %s", a.Body)
 			}
 			break
 		} else if a.Status != 200 {
@@ -42,6 +43,10 @@ func TestFullDisk(t *testing.T) {
 	}
 	if full == 5000 {
 		t.Fatal("the disk did not fill up")
+	}
+	text := kit.NewFile(t, "text", strings.Repeat("long ", 13_000))
+	if out, err := program.Run(t, "instructions", "update", "--file", text, "--org", "org_acme", "--data", data); err == nil || !strings.Contains(out, "no space left on device") {
+		t.Errorf("the operator isn't told that the disk is full: %v, %s", err, out)
 	}
 	for range 20 {
 		if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {

@@ -535,7 +535,7 @@ type MemberChange struct {
 	// Name The name, for people.
 	Name *string `json:"name,omitempty" null:"clears"`
 
-	// Role The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused.
+	// Role The role: `owner` and `admin` manage the org, `viewer` sees the settings page and changes nothing, `member` and any other gives no access. One that only looks like one of these, such as `Admin`, is refused.
 	Role *string `json:"role,omitempty"`
 }
 
@@ -583,7 +583,7 @@ type MemberPage struct {
 
 // MemberValues What a member is to be. `name` and `email` that are left out stay; null clears.
 type MemberValues struct {
-	// Role The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused.
+	// Role The role: `owner` and `admin` manage the org, `viewer` sees the settings page and changes nothing, `member` and any other gives no access. One that only looks like one of these, such as `Admin`, is refused.
 	Role string `json:"role"`
 
 	// Email One bare email address, for mail about the org.
@@ -679,7 +679,7 @@ type NewMember struct {
 	// UserID The id of the user, of A-Z a-z 0-9 _ and -.
 	UserID string `json:"userId"`
 
-	// Role The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused.
+	// Role The role: `owner` and `admin` manage the org, `viewer` sees the settings page and changes nothing, `member` and any other gives no access. One that only looks like one of these, such as `Admin`, is refused.
 	Role string `json:"role"`
 
 	// Email One bare email address, for mail about the org.

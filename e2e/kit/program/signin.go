@@ -14,6 +14,15 @@ import (
 // LinkPattern matches a sign-in link.
 var LinkPattern = regexp.MustCompile(`https?://\S+/settings/link/sil_[0-9A-Z]+\.[0-9A-Za-z]+`)
 
+// LinkPath is the path of the sign-in link in a text; empty: it has none.
+func LinkPath(text string) string {
+	_, path, ok := strings.Cut(LinkPattern.FindString(text), "/settings/link/")
+	if !ok {
+		return ""
+	}
+	return "/settings/link/" + path
+}
+
 // Browser is a client that keeps its cookies, as a person has one.
 func Browser(p *Process) *http.Client {
 	p.T.Helper()
@@ -41,10 +50,11 @@ func Open(p *Process, client *http.Client, link string, form url.Values) string 
 	return string(body)
 }
 
-// SignInBy chooses a password with a sign-in link, and returns the account page.
+// SignInBy chooses a password with a sign-in link, at the server's address, and returns the account page.
 func SignInBy(p *Process, link string) (page string) {
 	p.T.Helper()
 	v := Browser(p)
+	link = p.URL + LinkPath(link)
 	if page = Open(p, v, link, nil); !strings.Contains(page, "Choose a password") {
 		p.T.Errorf("the link leads to\n%s", page)
 	}

@@ -349,7 +349,7 @@ export interface components {
             email?: string | null;
             /** @description The name, for people. */
             name?: string | null;
-            /** @description The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. */
+            /** @description The role: `owner` and `admin` manage the org, `viewer` sees the settings page and changes nothing, `member` and any other gives no access. One that only looks like one of these, such as `Admin`, is refused. */
             role?: string | null;
         };
         /** @description What became of a member. */
@@ -390,7 +390,7 @@ export interface components {
             email?: string | null;
             /** @description The name, for people. */
             name?: string | null;
-            /** @description The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. */
+            /** @description The role: `owner` and `admin` manage the org, `viewer` sees the settings page and changes nothing, `member` and any other gives no access. One that only looks like one of these, such as `Admin`, is refused. */
             role: string;
         };
         /** @description An API key to create. */
@@ -461,7 +461,7 @@ export interface components {
             email?: string | null;
             /** @description The name, for people. */
             name?: string | null;
-            /** @description The role: `owner` and `admin` manage the org, `member` and any other manages nothing. One that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. */
+            /** @description The role: `owner` and `admin` manage the org, `viewer` sees the settings page and changes nothing, `member` and any other gives no access. One that only looks like one of these, such as `Admin`, is refused. */
             role: string;
             /** @description The id of the user, of A-Z a-z 0-9 _ and -. */
             userId: string;
