@@ -127,8 +127,6 @@ func (a *App) publicURL() string {
 		return "https://" + s.Domains[0] + a.publicPort()
 	case a.localhostURL() != "":
 		return a.localhostURL()
-	case s.Demo:
-		return a.onLocalhost()
 	}
 	return a.onLocalhost()
 }
