@@ -13,6 +13,7 @@ func TestSettingsPasskey(t *testing.T) {
 	b := openStory(t)
 	b.addAuthenticator()
 	b.signInFirst()
+	b.follow("Add a passkey")
 	b.fill("Passkey name", "Laptop")
 	b.fill("Current password", storyPassword)
 	b.follow("Add passkey")
@@ -46,6 +47,7 @@ func usePasskey(t *testing.T, prepare func(*tab)) {
 	b := openStory(t)
 	b.addAuthenticator()
 	b.signInFirst()
+	b.open("/settings/account")
 	for _, name := range []string{"Laptop", "Phone"} { // the second with the first to be left out
 		prepare(b)
 		b.fill("Passkey name", name)

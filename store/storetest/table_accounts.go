@@ -48,7 +48,7 @@ var accountRules = []Rule{
 	}},
 	{"show the link of an invitation", func(tx store.Tx) error {
 		m, err := store.Invite(tx, ada, store.Member{OrgID: acme, Role: store.RoleViewer, Email: "nina@example.com"})
-		return errors.Join(err, second(store.LinkToShow(tx, acme, m.UserID, time.Hour)))
+		return errors.Join(err, second(store.LinkToShow(tx, acme, m.UserID, "nina", time.Hour)))
 	}},
 	{"make the link of a mail", func(tx store.Tx) error {
 		until := map[string]string{"userId": bob, "until": store.FormatTime(tx.Now().Add(time.Hour))}
