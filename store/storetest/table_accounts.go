@@ -17,7 +17,7 @@ const (
 func fillAccounts(tx store.Tx) error {
 	_, errAcme := store.ImportMember(tx, store.Member{OrgID: acme, UserID: eve, Role: store.RoleAdmin})
 	_, errOther := store.ImportMember(tx, store.Member{OrgID: other, UserID: eve, Role: store.RoleAdmin})
-	return errors.Join(errAcme, errOther, addAccount(tx, bob), tx.PutAccount(store.Account{UserID: eve, CreatedAt: tx.Now()}))
+	return errors.Join(errAcme, errOther, addAccount(tx, bob), tx.PutAccount(store.Account{UserID: eve, SignInName: "Eve", CreatedAt: tx.Now()}))
 }
 
 // addAccount adds the account of a user, with a passkey, two sessions of an hour
