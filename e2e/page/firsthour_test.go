@@ -67,7 +67,6 @@ func TestDemoFirstHour(t *testing.T) {
 	b.sees("webhook.test arrived.")
 	b.follow("Check its signature")
 	b.follow("Check")
-	b.sees("The request verifies")
 	b.open(acme)
 	b.sees("4 of 5 done")
 	b.follow("create a key")

@@ -26,7 +26,7 @@ func signIn(p *program.Process, data, user string) *formClient {
 	p.T.Helper()
 	c := &formClient{p, program.Browser(p)}
 	link := program.LinkPattern.FindString(program.MustRun(p.T, "signin-link", user, "--data", data))
-	c.post(strings.TrimPrefix(link, p.URL), url.Values{"password": {storyPassword}, "again": {storyPassword}})
+	c.post(strings.TrimPrefix(link, p.URL), url.Values{"password": {storyPassword}})
 	return c
 }
 
