@@ -70,6 +70,8 @@ func TestInviteByLink(t *testing.T) {
 	if !strings.HasPrefix(b.path(), acme+"?") {
 		t.Errorf("the first page is %s", b.path())
 	}
+	b.follow("Add a passkey")
+	b.sees("Passkey name")
 	for _, name := range []string{"Nina", "nina.rossi@acme.example"} {
 		b.signOut()
 		b.fill("Sign-in name or e-mail address", name)

@@ -13,7 +13,13 @@ func TestSettingsPasskey(t *testing.T) {
 	b := openStory(t)
 	b.addAuthenticator()
 	b.signInFirst()
-	b.follow("Add a passkey")
+	b.signInByPasskey()
+}
+
+// signInByPasskey adds a passkey, signs out, and signs in with it.
+func (b *tab) signInByPasskey() {
+	b.t.Helper()
+	b.open("/settings/account")
 	b.fill("Passkey name", "Laptop")
 	b.fill("Current password", storyPassword)
 	b.follow("Add passkey")
