@@ -44,8 +44,12 @@ const placeEvery = time.Second
 // backgroundJobs returns all jobs of a running server. Once the server stops, mail that is
 // being sent may take until grace is done.
 func (a *App) backgroundJobs(grace context.Context) []jobGroup {
+	keyUse := keyUseEvery
+	if a.settings.Demo { // somebody waits for the step to be ticked
+		keyUse = time.Second
+	}
 	own := []job{
-		{first: keyUseEvery, pause: keyUseEvery, do: a.server.KeepKeyUse, failed: keyUseFailed},
+		{first: keyUse, pause: keyUse, do: a.server.KeepKeyUse, failed: keyUseFailed},
 		{do: a.renewCertificates},
 		{first: placeEvery, pause: placeEvery, do: func(context.Context) error { _ = a.store.CheckPlace(); return nil }}, // Life reports the result
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,12 @@ type Account struct {
 	Passkeys     []Passkey // in the order in which they were added; see MaxPasskeys
 	Sessions     []string  // ids of its records in `sessions`, oldest first; see MaxSessions
 	CreatedAt    time.Time
+	SignInName   string // another name to sign in with, ignoring case; nobody has proven the address of an account with one; empty: there is none
 }
+
+// Called is what the person knows the account by: the sign-in name, or else the address, or
+// the user id.
+func (a Account) Called() string { return cmp.Or(a.SignInName, a.Email, a.UserID) }
 
 // SignedIn reports whether anybody has signed in to the account yet.
 func (a Account) SignedIn() bool {
@@ -42,6 +48,7 @@ const (
 	MaxPasskeys   = 20
 	MaxSessions   = 20      // beyond that, the oldest ends
 	MaxCredential = 2 << 10 // bytes of a passkey's Credential
+	MaxSignInName = 64      // bytes
 )
 
 var accounts = rows.Define(&rows.Table[Account]{
@@ -55,14 +62,28 @@ var accounts = rows.Define(&rows.Table[Account]{
 		rows.List(c, &a.Passkeys, func(c *rows.Codec, p *Passkey) { rows.Inner(c, passkeyFields, p) })
 		c.Texts(&a.Sessions)
 		c.Time(&a.CreatedAt)
+		c.Text(&a.SignInName)
 	},
 	Secrets: func(a *Account) []rows.Secret { return []rows.Secret{{Name: "passwordHash", Text: &a.PasswordHash}} },
-	By: []rows.By[Account]{{
-		Index: rows.Index{Name: "accountEmails", Record: func(dst, _, userID []byte) []byte { return append(dst, userID...) }},
-		Key:   func(dst []byte, a *Account) []byte { return append(dst, strings.ToLower(a.Email)...) },
-		Value: func(dst []byte, a *Account) []byte { return append(dst, a.UserID...) },
-	}},
+	By: []rows.By[Account]{
+		accountsBy("accountEmails", func(a *Account) string { return a.Email }),
+		accountsBy("accountNames", func(a *Account) string { return a.SignInName }),
+	},
 })
+
+// The indexes of accounts, in which a text names one account, whatever its case.
+const (
+	accountEmails = iota
+	accountNames
+)
+
+func accountsBy(index string, text func(*Account) string) rows.By[Account] {
+	return rows.By[Account]{
+		Index: rows.Index{Name: index, Record: func(dst, _, userID []byte) []byte { return append(dst, userID...) }},
+		Key:   func(dst []byte, a *Account) []byte { return append(dst, strings.ToLower(text(a))...) },
+		Value: func(dst []byte, a *Account) []byte { return append(dst, a.UserID...) },
+	}
+}
 
 func passkeyFields(c *rows.Codec, p *Passkey) {
 	c.Text(&p.ID)
@@ -107,21 +128,25 @@ func init() {
 
 func (t Tx) Account(userID string) (Account, error) { return find(accounts, t, t.Text(userID)) }
 
-// AccountByEmail finds an account by its address, given in lower case.
-func (t Tx) AccountByEmail(email string) (Account, error) {
-	userID, err := t.userOf(email)
+// AccountByEmail finds an account by its address, ignoring case.
+func (t Tx) AccountByEmail(email string) (Account, error) { return t.accountBy(accountEmails, email) }
+
+// accountBy finds an account by a text in an index, ignoring case.
+func (t Tx) accountBy(index int, text string) (Account, error) {
+	userID, err := t.userOf(index, text)
 	if err != nil {
 		return Account{}, err
 	}
 	return t.Account(userID)
 }
 
-// userOf is whose account has an address, given in lower case; empty: none has it.
-func (t Tx) userOf(email string) (userID string, err error) {
-	if email == "" {
+// userOf is whose account has a text in an index; empty: none has it.
+func (t Tx) userOf(index int, text string) (userID string, err error) {
+	if text == "" {
 		return "", nil
 	}
-	err = t.Scan(&accounts.Kind, rows.Range{Bounds: rows.Only(email), Limit: 1}, func(item rows.Item) bool {
+	only := rows.Range{Index: index, Bounds: rows.Only(strings.ToLower(text)), Limit: 1}
+	err = t.Scan(&accounts.Kind, only, func(item rows.Item) bool {
 		userID = string(item.Value)
 		return true
 	})
@@ -129,24 +154,37 @@ func (t Tx) userOf(email string) (userID string, err error) {
 }
 
 // PutAccount adds or replaces an account. conflict: another account has the
-// address, ignoring case.
+// address or the sign-in name, ignoring case.
 func (t Tx) PutAccount(a Account) error {
-	other, err := t.userOf(strings.ToLower(a.Email))
-	switch {
-	case err != nil:
-		return err
-	case other != "" && other != a.UserID:
-		return Errorf(CodeConflict, "Another account has this address.")
+	for index, text := range []string{accountEmails: a.Email, accountNames: a.SignInName} {
+		other, err := t.userOf(index, text)
+		switch {
+		case err != nil:
+			return err
+		case other == "" || other == a.UserID:
+		case index == accountNames:
+			return errNameTaken
+		default:
+			return Errorf(CodeConflict, "Another account has this address.")
+		}
 	}
 	return accounts.Put(t.Tx, &a)
 }
 
 func (t Tx) DeleteAccount(userID string) error { return accounts.Drop(t.Tx, t.Text(userID)) }
 
-// FindAccount finds an account by user id, or else by address, ignoring case and the form
-// of its domain. notFound: there is none.
+// FindAccount finds an account by what a person signs in with: the sign-in name, the user
+// id, or the address, ignoring case, and the form of the address's domain. notFound: there
+// is none. A name exactly as it was chosen comes before a user id, and that before a name
+// whose case differs: so neither takes the place of the other.
 func FindAccount(tx Tx, name string) (Account, error) {
-	a, err := tx.Account(name)
+	a, err := tx.accountBy(accountNames, name)
+	if err != nil && !IsNotFound(err) || err == nil && a.SignInName == name {
+		return a, err
+	}
+	if byID, errID := tx.Account(name); !IsNotFound(errID) {
+		return byID, errID
+	}
 	if IsNotFound(err) {
 		a, err = accountByAddress(tx, name)
 	}
@@ -159,32 +197,52 @@ func FindAccount(tx Tx, name string) (Account, error) {
 // accountByAddress finds an account by its address. An older one may have an address whose
 // domain is not in ASCII.
 func accountByAddress(tx Tx, address string) (Account, error) {
-	a, err := tx.AccountByEmail(strings.ToLower(ASCIIAddress(address)))
+	a, err := tx.AccountByEmail(ASCIIAddress(address))
 	if IsNotFound(err) {
-		a, err = tx.AccountByEmail(strings.ToLower(address))
+		a, err = tx.AccountByEmail(address)
 	}
 	return a, err
 }
 
 // openAccount returns the account of a member who may sign in, creating it if needed. It
-// takes the member's address, or none while another account has that address.
+// takes the member's address, or none while another account has that address. One that has
+// not proven it gives it up.
 func openAccount(tx Tx, m Member) (Account, error) {
-	a, err := tx.Account(m.UserID)
-	if IsNotFound(err) {
-		a, err = Account{UserID: m.UserID, CreatedAt: tx.Now()}, nil
+	a, err := accountOrNew(tx, m.UserID)
+	if err != nil {
+		return Account{}, err
+	}
+	other, err := otherWithAddress(tx, a, m)
+	if err == nil && other.SignInName != "" && a.SignInName == "" {
+		other.Email = ""
+		err = tx.PutAccount(other)
 	}
 	if err != nil {
 		return Account{}, err
 	}
-	switch other, err := accountByAddress(tx, m.Email); {
-	case err == nil && other.UserID != a.UserID:
-		a.Email = ""
-	case err != nil && !IsNotFound(err):
-		return Account{}, err
-	default:
+	if a.Email = ""; other.Email == "" {
 		a.Email = ASCIIAddress(m.Email)
 	}
 	return a, tx.PutAccount(a)
+}
+
+// accountOrNew is the account of a user, or a new one that isn't stored yet.
+func accountOrNew(tx Tx, userID string) (Account, error) {
+	a, err := tx.Account(userID)
+	if IsNotFound(err) {
+		return Account{UserID: userID, CreatedAt: tx.Now()}, nil
+	}
+	return a, err
+}
+
+// otherWithAddress is the account with a member's address that is not the member's own; zero:
+// there is none.
+func otherWithAddress(tx Tx, own Account, m Member) (Account, error) {
+	other, err := accountByAddress(tx, m.Email)
+	if err != nil || other.UserID == own.UserID {
+		return Account{}, unlessNotFound(err)
+	}
+	return other, nil
 }
 
 // changeAccount applies change to an account and stores it unless change fails.
@@ -304,8 +362,8 @@ func CheckPassword(a Account, password string) error {
 		return Invalid(field, "must have at least %d characters", MinPasswordLength).Advise("several words make a good one")
 	case n > MaxPasswordLength:
 		return Invalid(field, "must have at most %d characters", MaxPasswordLength)
-	case strings.EqualFold(password, a.UserID), strings.EqualFold(password, a.Email):
-		return Invalid(field, "must not be your user id or address")
+	case slices.ContainsFunc([]string{a.UserID, a.Email, a.SignInName}, func(name string) bool { return strings.EqualFold(password, name) }):
+		return Invalid(field, "must not be what you sign in with")
 	}
 	return nil
 }

@@ -65,6 +65,11 @@ func CreateSignInLink(tx Tx, orgID, userID string, ttl time.Duration) (l SignInL
 	if _, err := openAccount(tx, m); err != nil {
 		return l, "", err
 	}
+	return newSignInLink(tx, userID, ttl)
+}
+
+// newSignInLink makes a link to an account, and its token.
+func newSignInLink(tx Tx, userID string, ttl time.Duration) (l SignInLink, token string, err error) {
 	secret := NewSecret()
 	l = SignInLink{
 		ID: tx.NewID(PrefixSignInLink), UserID: userID, SecretHash: HashSecret(secret),

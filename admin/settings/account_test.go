@@ -24,7 +24,7 @@ func TestChangePassword(t *testing.T) {
 	form := func(old, password, again string) url.Values {
 		return url.Values{"old": {old}, "password": {password}, "again": {again}}
 	}
-	b.get("/account/password").wants(t, 200, `autocomplete="current-password"`, `autocomplete="new-password"`, `value="usr_ada" autocomplete="username"`)
+	b.get("/account/password").wants(t, 200, `autocomplete="current-password"`, `autocomplete="new-password"`, `value="ada@acme.example" autocomplete="username"`)
 	for _, row := range []struct {
 		form url.Values
 		text string

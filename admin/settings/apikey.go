@@ -174,6 +174,7 @@ type keyCreated struct {
 	Again bool   // the form was sent before: Whole is empty, and Key has only its id
 	By    person // who created it
 	Curl  string // a command to try it with
+	Call  string // the path that the page itself can get with the key; empty: it can't read
 	OwnCA bool   // the command names the file of the server's own CA
 }
 
@@ -207,7 +208,7 @@ func (p *keyCreated) findTry(r *request, tx store.Tx) (err error) {
 		return err
 	}
 	if p.Key.Scopes.Has(store.ScopeRead) {
-		p.Curl = r.curlAPI("", "/members")
+		p.Curl, p.Call = r.curlAPI("", "/members"), "/api/v1/members"
 		return nil
 	}
 	endpoints, err := tx.Endpoints(r.Org.ID)

@@ -39,6 +39,7 @@ func (p deliveryPage) Result() string {
 type attemptShown struct {
 	store.Attempt
 	Number int
+	Sent   []string // the headers that sign it; none for whoever sees no signature
 }
 
 // Summary is what became of it, beside its status.
@@ -47,10 +48,17 @@ func (a attemptShown) Summary() string { return attemptSummary(&a.Attempt) }
 func (r *request) showDelivery() error {
 	var p deliveryPage
 	return r.Show(200, "delivery", &p, func(tx store.Tx) error {
-		if err := r.findDelivery(tx, &p); err != nil || r.isLive() {
+		if err := r.findDelivery(tx, &p); err != nil {
 			return err
 		}
-		return r.addEvent(tx, &p)
+		event, err := tx.Event(p.EventID)
+		if err == nil {
+			err = p.sign(event.Body)
+		}
+		if err != nil || r.isLive() {
+			return err
+		}
+		return r.addEvent(tx, &p, event)
 	})
 }
 
@@ -67,17 +75,23 @@ func (r *request) findDelivery(tx store.Tx, p *deliveryPage) error {
 func (p *deliveryPage) fill(r *request, d store.Delivery, e *store.Endpoint) {
 	p.deliveryRow = r.newRow(d, e)
 	for i, a := range slices.Backward(d.History) {
-		p.Shown = append(p.Shown, attemptShown{a, i + 1})
+		p.Shown = append(p.Shown, attemptShown{Attempt: a, Number: i + 1})
 	}
 	p.Kept, p.Due = len(d.History) == store.MaxHistory, !d.DueAt.After(r.Now)
 	p.Manages = r.Member.Manages()
 }
 
-func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
-	event, err := tx.Event(p.EventID)
-	if err != nil {
-		return err
+// sign fills in what signed each attempt.
+func (p *deliveryPage) sign(body []byte) (err error) {
+	for i := range p.Shown {
+		if a := &p.Shown[i]; p.Manages && err == nil {
+			a.Sent, err = signedHeaders(p.deliveryRow, a.StartedAt, body)
+		}
 	}
+	return err
+}
+
+func (r *request) addEvent(tx store.Tx, p *deliveryPage, event store.Event) (err error) {
 	p.Payload = r.payload(event.Body)
 	if p.Manages {
 		if p.Curl, err = r.deliveryCurl(p.deliveryRow, event.Body); err != nil {

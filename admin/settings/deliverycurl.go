@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,30 +17,36 @@ import (
 // has the signature and no secret. The body goes through a pipe: it may be longer than
 // an argument can be.
 func (r *request) deliveryCurl(d deliveryRow, body []byte) (string, error) {
-	var secrets []signature.Secret
-	for _, text := range d.Endpoint.Secrets(r.Now) {
-		secret, err := signature.ParseSecret(text)
-		if err != nil {
-			return "", err
-		}
-		secrets = append(secrets, secret)
+	signed, err := signedHeaders(d, r.Now, body)
+	if err != nil {
+		return "", err
 	}
 	to, err := canonical.URL(d.Endpoint.URL)
 	if err != nil {
 		return "", err
 	}
-	unix := r.Now.Unix()
-	signed := signature.Sign(nil, d.ID, unix, body, secrets...)
 	var b strings.Builder
 	b.WriteString("printf %s " + shellQuoted(string(body)) + " |\ncurl " + r.endpointCA(to) + "--globoff --data-binary @- \\\n")
-	for _, header := range []string{
-		"content-type: application/json", "user-agent: teamdata/" + r.s.config.Version, "webhook-id: " + d.ID,
-		"webhook-timestamp: " + strconv.FormatInt(unix, 10), "webhook-signature: " + string(signed),
-	} {
+	for _, header := range append([]string{"content-type: application/json", "user-agent: teamdata/" + r.s.config.Version}, signed...) {
 		b.WriteString("  -H " + shellQuoted(header) + " \\\n")
 	}
 	b.WriteString("  " + shellQuoted(to.String()))
 	return b.String(), nil
+}
+
+// signedHeaders are the headers that sign a delivery at a time, with the secrets that the
+// endpoint has for it now.
+func signedHeaders(d deliveryRow, at time.Time, body []byte) ([]string, error) {
+	var secrets []signature.Secret
+	for _, text := range d.Endpoint.Secrets(at) {
+		secret, err := signature.ParseSecret(text)
+		if err != nil {
+			return nil, err
+		}
+		secrets = append(secrets, secret)
+	}
+	signed := signature.Sign(nil, d.ID, at.Unix(), body, secrets...)
+	return []string{"webhook-id: " + d.ID, "webhook-timestamp: " + strconv.FormatInt(at.Unix(), 10), "webhook-signature: " + string(signed)}, nil
 }
 
 // endpointCA is the option that makes curl trust an endpoint on this machine or in its

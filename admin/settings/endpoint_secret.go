@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/base64"
 	"strings"
 	"time"
@@ -102,11 +103,49 @@ type verifyPage struct {
 	Then          bool   // that counts, and not the present time
 	Encoded       bool   // the body is in base64
 	Report        *diagnose.Report
-	Known         bool   // the webhook-id is that of a delivery to this endpoint,
-	DeliveryID    string // which is this
+	Known         bool            // the webhook-id is that of a delivery to this endpoint,
+	DeliveryID    string          // which is this
+	Latest        *store.Delivery // the one to try it with; nil: there is none, or the form is filled in
 }
 
-func (r *request) showVerify() error { return r.renderVerify(&verifyPage{}) }
+// showVerify shows the form, filled in with the delivery that the query names as it was
+// sent last.
+func (r *request) showVerify() error {
+	p := verifyPage{DeliveryID: r.HTTP.URL.Query().Get("delivery")}
+	err := r.View(func(tx store.Tx) (err error) {
+		if p.Endpoint, err = r.endpoint(tx); err != nil {
+			return err
+		}
+		if p.DeliveryID != "" {
+			return p.fillIn(tx)
+		}
+		latest, err := tx.LatestDeliveries([]uint64{p.Number}, []store.DeliveryList{store.ListAttempted, store.ListFailed, store.ListAcknowledged}, store.Cursor{}, 1)
+		if len(latest) > 0 {
+			p.Latest = &latest[0]
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return r.renderVerify(&p)
+}
+
+// fillIn fills in the delivery of the page as it was sent last.
+func (p *verifyPage) fillIn(tx store.Tx) error {
+	d, e, err := store.FindDelivery(tx, p.OrgID, p.DeliveryID)
+	if err != nil || e.Number != p.Number || d.LastAttempt() == nil {
+		return cmp.Or[error](err, errNoPage)
+	}
+	event, err := tx.Event(d.EventID)
+	if err != nil {
+		return err
+	}
+	at := d.LastAttempt().StartedAt
+	headers, err := signedHeaders(deliveryRow{Delivery: d, Endpoint: &e}, at, event.Body)
+	p.Headers, p.Body, p.Then, p.Received = strings.Join(headers, "\n"), string(event.Body), true, at.UTC().Format("2006-01-02T15:04:05")
+	return err
+}
 
 // verifyRequest checks the pasted request, and records the first time that a request to the
 // endpoint verifies.

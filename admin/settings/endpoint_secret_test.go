@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -194,4 +195,46 @@ func TestFieldsThatDoNotCount(t *testing.T) {
 	b.post(verify, form).wants(t, 400, "Time of receipt", `value="then" data-opens checked`)
 	form.Set("when", "now")
 	b.post(verify, form).wants(t, 200, "The request does not verify", `value="now" checked`)
+}
+
+// The form is filled in with a delivery as it was sent last, which verifies and counts as
+// checked.
+func TestVerifyADelivery(t *testing.T) {
+	w := newEnv(t)
+	w.endpoint("whe_1", "member.added")
+	w.endpoint("whe_2", "member.added")
+	d, unsent := w.test("whe_1"), w.test("whe_1")
+	b := w.signedIn("usr_ada")
+	const verify = "/orgs/org_acme/endpoints/whe_1/verify"
+	if r := b.get(verify); strings.Contains(r.Body, "Try it with this delivery") {
+		t.Error("it offers one that was not sent")
+	}
+	w.Advance(time.Hour)
+	w.attempt(d.ID, 204, "", "")
+	w.Advance(24 * time.Hour)
+	b = w.signedIn("usr_ada")
+	b.get(verify).wants(t, 200, `href="?delivery=`+d.ID+`"`, "Try it with this delivery</a>: webhook.test")
+	page := b.get("/orgs/org_acme/deliveries/" + d.ID)
+	page.wants(t, 200, "/verify?delivery="+d.ID)
+	sent := regexp.MustCompile(`<code>(webhook-signature: [^<]+)<`).FindStringSubmatch(page.Body)[1]
+	filled := b.get(verify + "?delivery=" + d.ID)
+	filled.wants(t, 200, "webhook-id: "+d.ID, sent, "webhook.test")
+	if sent == "" || strings.Contains(filled.Body, "Try it with this delivery") {
+		t.Errorf("sent is %q in\n%s", sent, page.Body)
+	}
+	form := url.Values{"when": {"then"}, "received": {regexp.MustCompile(`id="received" name="received" value="([^"]+)"`).FindStringSubmatch(filled.Body)[1]}}
+	for _, name := range []string{"headers", "body"} {
+		form.Set(name, html.UnescapeString(regexp.MustCompile(`(?s) name="` + name + `"[^>]*>\n(.*?)</textarea>`).FindStringSubmatch(filled.Body)[1]))
+	}
+	b.post(verify, form).wants(t, 200)
+	b.get("/orgs/org_acme/first-hour/live").wants(t, 200, "Check a signature<span class=\"unseen\">: done")
+	for _, id := range []string{unsent.ID, "whd_none", w.test("whe_2").ID} {
+		b.get(verify+"?delivery="+id).wants(t, 404)
+	}
+	w.setRole("usr_grace", store.RoleViewer)
+	seen := w.signedIn("usr_grace").get("/orgs/org_acme/deliveries/" + d.ID)
+	seen.wants(t, 200, "webhook-timestamp: ")
+	if strings.Contains(seen.Body, "webhook-signature: ") || strings.Contains(seen.Body, "/verify") {
+		t.Errorf("a viewer sees\n%s", seen.Body)
+	}
 }

@@ -29,6 +29,20 @@ type firstHour struct {
 	Endpoint store.Endpoint // that the steps are about; zero: there is none
 	Curl     string         // the first call
 	OwnCA    bool           // the command names the file of the server's own CA
+
+	Acknowledged int // deliveries; not more than enoughAcknowledged
+}
+
+// When the list goes away by itself: as soon as so many deliveries were acknowledged, or so
+// long after the person could first see it.
+const (
+	enoughAcknowledged = 20
+	firstHourAge       = 7 * 24 * time.Hour
+)
+
+// over reports whether the list goes away although steps are left.
+func (f *firstHour) over(r *request) bool {
+	return f.Acknowledged == enoughAcknowledged || r.Now.Sub(later(r.Org.CreatedAt, r.Account.CreatedAt)) >= firstHourAge
 }
 
 // Count is how many steps are done.
@@ -86,7 +100,7 @@ func (r *request) firstHour(tx store.Tx, endpoints []store.Endpoint) (*firstHour
 			f.Endpoint, added.Hint = e, shortURL(e.URL)
 		}
 	}
-	received, err := r.testStep(tx, endpoints)
+	received, err := r.testStep(tx, f, endpoints)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +118,9 @@ func (r *request) firstHour(tx store.Tx, endpoints []store.Endpoint) (*firstHour
 	return f, err
 }
 
-// testStep finds out whether an event was acknowledged, a test or any other.
-func (r *request) testStep(tx store.Tx, endpoints []store.Endpoint) (step, error) {
+// testStep finds out whether an event was acknowledged, a test or any other, and how many
+// were.
+func (r *request) testStep(tx store.Tx, f *firstHour, endpoints []store.Endpoint) (step, error) {
 	s := step{Name: "test", Title: "Receive a test event"}
 	var numbers []uint64
 	for _, e := range endpoints {
@@ -119,10 +134,10 @@ func (r *request) testStep(tx store.Tx, endpoints []store.Endpoint) (step, error
 		return s, nil
 	}
 	s.Hint = ""
-	arrived, err := tx.LatestDeliveries(numbers, []store.DeliveryList{store.ListAcknowledged}, store.Cursor{}, 1)
-	for _, d := range arrived {
-		if a := d.LastAttempt(); a != nil {
-			s.Hint, s.At = statusText(a.Status)+" after "+formatDuration(a.Took()), d.ShownAt()
+	arrived, err := tx.LatestDeliveries(numbers, []store.DeliveryList{store.ListAcknowledged}, store.Cursor{}, enoughAcknowledged)
+	if f.Acknowledged = len(arrived); f.Acknowledged > 0 {
+		if a := arrived[0].LastAttempt(); a != nil {
+			s.Hint, s.At = statusText(a.Status)+" after "+formatDuration(a.Took()), arrived[0].ShownAt()
 		}
 	}
 	return s, err

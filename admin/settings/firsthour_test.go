@@ -83,5 +83,46 @@ func TestFirstHourOfAViewer(t *testing.T) {
 func TestFirstHourOfABusyOrg(t *testing.T) {
 	w := newEnv(t)
 	w.count(w.addEndpoint(store.Endpoint{ID: "whe_1"}), time.Hour, store.DeliveryCounts{Acknowledged: 10})
-	w.signedIn("usr_ada").get(overviewPath).wants(t, 200, "<h1>Overview</h1>", "<dt>Success</dt><dd>100%</dd>", "1 of 5 done")
+	r := w.signedIn("usr_ada").get(overviewPath)
+	r.wants(t, 200, "<h1>Overview</h1>", "<dt>Success</dt><dd>100%</dd>", "1 of 5 done")
+	if strings.Index(r.Body, "First hour") > strings.Index(r.Body, `id="failures"`) {
+		t.Error("while nothing was acknowledged, the steps are not on top")
+	}
+}
+
+// Once something was acknowledged, the steps are below the charts. They go away with the
+// twentieth.
+func TestFirstHourAfterDeliveries(t *testing.T) {
+	w := newEnv(t)
+	w.count(w.endpoint("whe_1", "member.added"), time.Hour, store.DeliveryCounts{Acknowledged: 10})
+	b := w.signedIn("usr_ada")
+	for n := range 20 {
+		d := w.test("whe_1")
+		w.attempt(d.ID, 204, "", "")
+		w.Advance(time.Second)
+		r := b.get(overviewPath)
+		if below, there := strings.Index(r.Body, "First hour"), n < 19; (below > 0) != there || there && below < strings.Index(r.Body, `id="changes"`) {
+			t.Fatalf("after %d the steps are at %d of\n%s", n+1, below, r.Body)
+		}
+	}
+}
+
+// The steps go away 7 days after a person could first see them.
+func TestFirstHourIsOver(t *testing.T) {
+	w := newEnv(t)
+	w.Advance(6 * 24 * time.Hour)
+	w.withPassword("usr_alan")
+	shows := func(want bool) {
+		t.Helper()
+		b := w.newBrowser()
+		b.signIn("usr_alan", goodPassword).wants(t, 303)
+		if r := b.get(overviewPath); strings.Contains(r.Body, "First hour") != want {
+			t.Errorf("shown should be %v:\n%s", want, r.Body)
+		}
+	}
+	shows(true)
+	w.Advance(7*24*time.Hour - time.Minute)
+	shows(true)
+	w.Advance(time.Minute)
+	shows(false)
 }

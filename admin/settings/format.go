@@ -118,7 +118,7 @@ func fails(err *store.Error, field string) bool { return err != nil && err.Field
 var labels = map[string]string{
 	"again": "Repeat new password", "email": "E-mail address", "events": "Event types", "expiresAt": "Date", "old": "Current password",
 	"overlap": "The old secret stops signing", "password": "New password", "received": "Time of receipt",
-	"secret": "Your own secret", "until": "Before", "url": "URL",
+	"secret": "Your own secret", "signInName": "Sign-in name", "until": "Before", "url": "URL",
 }
 
 // labelOf is the label of a field.

@@ -144,31 +144,58 @@ func TestSendersAreLimited(t *testing.T) {
 
 var linkShown = regexp.MustCompile(`/settings/link/[\w.-]+`)
 
-// Without a mail server the link is shown, once. It signs in as the new member.
+// Without a mail server the link is shown, once, with the name to sign in with. It signs
+// in as the new member, who comes back by the name and by the address.
 func TestInviteWithoutMail(t *testing.T) {
 	w := newEnv(t)
 	w.restart(func(c *Config) { c.Mailed = nil })
 	b := w.signedIn("usr_ada")
-	b.get("/orgs/org_acme/new-member").wants(t, 200, "This server sends no mail.", "Add and show link")
-	form := invited("admin", "Nina", "nina@acme.example")
+	b.get("/orgs/org_acme/new-member").wants(t, 200, "this server sends no mail.", "Invite and show the link", `name="signInName"`)
+	form := invited("admin", "Nina", "Nina.Rossi+acme@acme.example")
 	r := b.post("/orgs/org_acme/new-member", form)
-	r.wants(t, 201, "Copy the link now.", w.server.URL+"/settings/link/")
+	r.wants(t, 201, "Copy the link now.", w.server.URL+"/settings/link/", "Nina</bdi> is invited", "Your sign-in name is Nina.Rossiacme.", "Nina.Rossi&#43;acme@acme.example", "Make another link")
 	link := strings.TrimPrefix(linkShown.FindString(r.Body), Path)
 	again := b.post("/orgs/org_acme/new-member", form)
 	if again.Status != 303 || linkShown.MatchString(again.Body) {
 		t.Errorf("sent again: %d %s", again.Status, again.Body)
 	}
 	path := strings.TrimPrefix(again.location(), Path)
-	second := b.post(path+"/invite", url.Values{"nonce": {"1"}})
-	second.wants(t, 201, "Copy the link now.")
+	b.get(path).wants(t, 200, "<dt>Sign-in name</dt><dd>Nina.Rossiacme</dd>")
+	b.post(path+"/invite", url.Values{"nonce": {"1"}}).wants(t, 201, "Copy the link now.", "Your sign-in name is Nina.Rossiacme.")
 	nina := w.newBrowser()
-	nina.get(link).wants(t, 200)
-	nina.post(link, url.Values{"password": {goodPassword}, "again": {goodPassword}}).wants(t, 303)
-	nina.get("/orgs/org_acme").wants(t, 200)
+	nina.get(link).wants(t, 200, "Welcome to <bdi>acme</bdi>", `value="Nina.Rossiacme" autocomplete="username" readonly`, "or with Nina.Rossi&#43;acme@acme.example.")
+	nina.post(link, url.Values{"password": {"nina.rossiACME"}}).wants(t, 400, "must not be what you sign in with")
+	nina.post(link, url.Values{"password": {goodPassword}}).leads(t, "?done=welcome")
+	nina.get("?done=welcome").leads(t, "/orgs/org_acme?done=welcome")
+	nina.get("/orgs/org_acme?done=welcome").wants(t, 200, "Your password is set, and you are signed in.", "First hour")
+	for _, name := range []string{"Nina.Rossiacme", "nina.rossiacme", "nina.rossi+acme@ACME.example"} {
+		back := w.newBrowser()
+		back.signIn(name, goodPassword).wants(t, 303)
+		back.get("/account").wants(t, 200, "<dt>Sign-in name</dt><dd>Nina.Rossiacme</dd>")
+	}
 	b.post(path+"/invite", url.Values{"nonce": {"2"}}).wants(t, 409, "They have signed in already.")
 	if n := len(w.mails()); n > 0 {
 		t.Errorf("%d mails wait", n)
 	}
+
+	// A name that is taken is refused, and not told whose; nothing is done.
+	entries := len(w.entries())
+	for name, status := range map[string]int{"nina.ROSSIacme": 409, "usr_olga": 409, "usr_ada": 409, "ni na": 400} {
+		form := invited("viewer", "Nino", "nino@acme.example")
+		form.Set("signInName", name)
+		r := b.post("/orgs/org_acme/new-member", form)
+		r.wants(t, status, "Sign-in name: ", `value="`+name+`"`, `id="signInName-error"`)
+		if strings.Contains(r.Body, "Rossi+") || strings.Contains(r.Body, "Olga") {
+			t.Errorf("%s: the page says whose it is", name)
+		}
+	}
+	if n := len(w.entries()); n != entries {
+		t.Errorf("the audit log has %d entries more", n-entries)
+	}
+	form = invited("viewer", "Nino", "nina.rossiacme@elsewhere.example")
+	b.post("/orgs/org_acme/new-member", form).wants(t, 409, "Sign-in name: is taken")
+	form.Set("signInName", "nino")
+	b.post("/orgs/org_acme/new-member", form).wants(t, 201, "Your sign-in name is nino.")
 }
 
 // Whoever has an account elsewhere becomes a member with it, and no admin gets to see

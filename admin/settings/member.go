@@ -65,6 +65,8 @@ type memberPage struct {
 	Roles   []string     // to choose from; none: the person may not change the role
 	Mail    bool         // there is a mail server
 	Invites bool         // the person may send an invitation
+
+	SignInName string // of the account; empty: there is none
 }
 
 func (r *request) inviteAgain() error { return r.InviteAgain(r.renderMember) }
@@ -88,6 +90,12 @@ func (r *request) findMember(tx store.Tx, p *memberPage) (err error) {
 	p.Keys, p.Self = len(created[p.UserID]), p.UserID == r.Account.UserID
 	if p.SignIn, err = signin.SignInOf(tx, p.Member); err != nil {
 		return err
+	}
+	if p.SignIn != "" && p.SignIn != signin.SignInUninvited {
+		a, err := tx.Account(p.UserID)
+		if p.SignInName = a.SignInName; err != nil {
+			return err
+		}
 	}
 	mayChange := store.CheckGivesRole(r.Member, p.Role, p.Role) == nil
 	p.Invites = mayChange && (p.SignIn == signin.SignInUninvited || p.SignIn == signin.SignInInvited)

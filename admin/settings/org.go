@@ -3,6 +3,7 @@ package settings
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"teamdata/store"
 )
@@ -13,7 +14,7 @@ const (
 )
 
 type overviewPage struct {
-	FirstHour         *firstHour // nil: all of it is done, or hidden
+	FirstHour         *firstHour // nil: all of it is done, it is over, or hidden
 	New               bool       // the org has only begun: the checklist stands for everything else
 	Endpoints         int
 	Attention         []endpointRow // endpoints that need attention, those that fail first
@@ -43,7 +44,7 @@ func (r *request) showOverview() error {
 	})
 }
 
-// fewAttempts are so few that numbers and charts of them say nothing yet.
+// fewAttempts are so few that numbers and charts of them mean nothing yet.
 const fewAttempts = 10
 
 // findFirstHour finds what a person who manages the org may still do of the first hour.
@@ -56,7 +57,7 @@ func (p *overviewPage) findFirstHour(r *request, tx store.Tx) error {
 		endpoints = append(endpoints, row.Endpoint)
 	}
 	f, err := r.firstHour(tx, endpoints)
-	if err == nil && !f.Done() {
+	if err == nil && !f.Done() && !f.over(r) {
 		p.FirstHour, p.New = f, p.Sum.Total() < fewAttempts && len(p.Attention) == 0 && len(p.Failures) == 0
 	}
 	return err
@@ -148,10 +149,30 @@ func (p *overviewPage) findFeatures(r *request, tx store.Tx) error {
 // showOrgs lets the person choose an org.
 func (r *request) showOrgs() error { return r.Show(200, "orgs", nil, nil) }
 
-// home leads to the person's only org, or to a choice of orgs.
-func (r *request) home() error {
-	if len(r.orgs) == 1 {
-		return r.Redirect(orgPath(r.orgs[0].ID))
+// The cookie with the id of the org whose pages were seen last, for people with several.
+const (
+	lastOrgCookie = "org"
+	lastOrgAge    = 365 * 24 * time.Hour
+)
+
+// rememberOrg keeps the org of a page, if the person has several.
+func (r *request) rememberOrg() {
+	if len(r.orgs) > 1 && r.Org.ID != "" && r.CookieNamed(lastOrgCookie) != r.Org.ID {
+		r.PutCookie(lastOrgCookie, r.Org.ID, Path, lastOrgAge)
 	}
-	return r.Redirect(Path + "/orgs")
+}
+
+// home leads to the person's only org or the one seen last, or to a choice of orgs. It
+// passes on what was done.
+func (r *request) home() error {
+	to := Path + "/orgs"
+	for _, o := range r.orgs {
+		if len(r.orgs) == 1 || o.ID == r.CookieNamed(lastOrgCookie) {
+			to = orgPath(o.ID)
+		}
+	}
+	if done := r.HTTP.URL.Query().Get("done"); notices[done] != "" {
+		return r.Done(done, to)
+	}
+	return r.Redirect(to)
 }

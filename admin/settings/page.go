@@ -49,27 +49,28 @@ func parsePages() map[string]*template.Template {
 
 // layout is the data of layout.html, and of each page in it.
 type layout struct {
-	Title   string
-	Main    template.HTML // the page's own part, rendered
-	Section string        // of the navigation, such as keys; empty outside of an org
-	Account *store.Account
-	Name    string      // of the person, as the org knows it; or the user id
-	Org     *store.Org  // nil outside of an org
-	Orgs    []store.Org // that the person may see
-	Portal  bool        // the person has no account here
-	Framed  bool        // the page is shown in a frame
-	Manages bool        // the person manages the org: owner or admin, not viewer
-	Side    *side       // nil outside of an org
-	Notice  string      // what has just been done; may be empty
-	Theme   string      // light or dark; empty: as the system has it
-	Here    string      // path and query of the page
-	Version string
-	Clock   time.Time // of a server for tests; zero: it is none
-	Zone    string    // IANA name of the zone in which the page's times are
-	ZoneAs  string    // how the page's foot names it
-	Page    any       // the data of the page's own template
-	Brand   string    // the operator's name for the page; empty: it has teamdata's
-	Favicon template.URL
+	Title        string
+	Main         template.HTML // the page's own part, rendered
+	Section      string        // of the navigation, such as keys; empty outside of an org
+	Account      *store.Account
+	Name         string      // of the person, as the org knows it; or the user id
+	Org          *store.Org  // nil outside of an org
+	Orgs         []store.Org // that the person may see
+	Portal       bool        // the person has no account here
+	Framed       bool        // the page is shown in a frame
+	Manages      bool        // the person manages the org: owner or admin, not viewer
+	Side         *side       // nil outside of an org
+	Notice       string      // what has just been done; may be empty
+	OfferPasskey bool        // the notice leads to adding one
+	Theme        string      // light or dark; empty: as the system has it
+	Here         string      // path and query of the page
+	Version      string
+	Clock        time.Time // of a server for tests; zero: it is none
+	Zone         string    // IANA name of the zone in which the page's times are
+	ZoneAs       string    // how the page's foot names it
+	Page         any       // the data of the page's own template
+	Brand        string    // the operator's name for the page; empty: it has teamdata's
+	Favicon      template.URL
 	assetList
 }
 
@@ -96,6 +97,7 @@ func (r *request) Render(status int, name string, page any) error {
 	if err := pages()[name].ExecuteTemplate(&whole, "layout", l); err != nil {
 		return err
 	}
+	r.rememberOrg()
 	const before = `<a class="skip"`
 	r.sendHTML(status, bytes.Replace(whole.Bytes(), []byte(before), append(sprite(whole.Bytes()), before...), 1))
 	return nil
@@ -124,6 +126,7 @@ func (r *request) layout(page any) layout {
 		Section: r.section(), Orgs: r.orgs, Side: r.side, Notice: r.notice(), Theme: r.theme(), Here: r.here(), Version: r.s.config.Version, Page: page,
 		Portal: r.Session.Portal.Is(), Framed: r.Framed(), Brand: r.s.config.Brand.Name, Favicon: favicon(r.s.config.Brand, r.side != nil && r.side.Trouble), assetList: r.s.assets(),
 	}
+	l.OfferPasskey = r.HTTP.URL.Query().Get("done") == "welcome" && r.s.signin.HasPasskeys()
 	l.Zone, l.ZoneAs = r.zone().String(), formatZone(r.zone(), r.clock())
 	if r.s.config.TestClock != nil {
 		l.Clock = r.s.config.TestClock()
@@ -233,7 +236,7 @@ var notices = map[string]string{
 	"session-ended":    "You were signed out, because your session has ended or you may no longer see any org. An owner of an org can give you a role again.",
 	"draft-carried":    "You were signed out. What you typed is not lost: sign in again, and it is back.",
 	"draft-kept":       "You were signed out. What you typed is still here: nothing was saved.",
-	"welcome":          "Your password is set, and you are signed in. Add a passkey below to sign in without it.",
+	"welcome":          "Your password is set, and you are signed in.",
 	"password-changed": "Your password was changed. You are signed out everywhere else.",
 	"passkey-added":    "The passkey was added. You can now sign in with it.",
 	"passkey-removed":  "The passkey was removed.",

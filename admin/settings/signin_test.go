@@ -33,8 +33,7 @@ func (w *env) link(userID string) string {
 // withPassword gives a user an account with goodPassword.
 func (w *env) withPassword(userID string) {
 	w.Helper()
-	form := url.Values{"password": {goodPassword}, "again": {goodPassword}}
-	w.newBrowser().post(w.link(userID), form).wants(w, 303)
+	w.newBrowser().post(w.link(userID), chosen(goodPassword)).wants(w, 303)
 	w.Advance(time.Second)
 }
 
@@ -127,15 +126,45 @@ func TestCookiesOfListeners(t *testing.T) {
 	}
 }
 
+// The first page is that of the org that was seen last in this browser, as long as the
+// person may see it.
+func TestLastOrg(t *testing.T) {
+	w := newEnv(t)
+	w.withPassword("usr_ada")
+	b := w.newBrowser()
+	home := func(want string) {
+		t.Helper()
+		b.signIn("usr_ada", goodPassword)
+		b.get("").leads(t, want)
+	}
+	home("/orgs")
+	b.get("/orgs/org_other/keys").wants(t, 200)
+	home("/orgs/org_other")
+	b.post("/sign-out", nil)
+	home("/orgs/org_other")
+	b.get("/orgs/org_acme").wants(t, 200)
+	b.get("/orgs/org_none").wants(t, 404)
+	home("/orgs/org_acme")
+	b.get("?done=welcome").leads(t, "/orgs/org_acme?done=welcome")
+	b.get("?done=made-up").leads(t, "/orgs/org_acme")
+	w.setRole("usr_grace", store.RoleOwner)
+	w.Update(func(tx store.Tx) error { return store.RemoveMember(tx, "", "org_acme", "usr_ada") })
+	home("/orgs/org_other") // the only one that is left
+}
+
 // A wrong name, a wrong password and an account without one are told alike.
 func TestSignInRefused(t *testing.T) {
 	w := newEnv(t)
 	w.withPassword("usr_ada")
 	w.link("usr_alan") // has an account by now, and no password
+	w.Update(func(tx store.Tx) error {
+		_, err := store.LinkToShow(tx, "org_other", "usr_olga", "nina", time.Hour)
+		return err
+	})
 	var first string
 	for _, row := range [][2]string{
 		{"usr_ada", "another password"}, {"usr_ada", ""}, {"usr_none", goodPassword}, {"usr_alan", ""}, {"usr_alan", goodPassword},
-		{"", ""}, {"usr_ada", strings.Repeat("x", 5000)}, {"usr_grace", goodPassword}, {"usr_ada\x00", "\xff"},
+		{"", ""}, {"nina", "another password"}, {"usr_ada", strings.Repeat("x", 5000)}, {"usr_grace", goodPassword}, {"usr_ada\x00", "\xff"},
 	} {
 		b := w.newBrowser()
 		r := b.signIn(row[0], row[1])

@@ -4,10 +4,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"teamdata/store"
 )
 
 // from is a sign-in that comes from a client's address, as the public API hands
@@ -54,6 +57,28 @@ func TestThrottleOfOneClient(t *testing.T) {
 		if got := w.from("192.0.2.1:1", "usr_ada", goodPassword).Code; got != want {
 			t.Errorf("after the window, or just before it: %d, not %d", got, want)
 		}
+	}
+}
+
+// A sign-in name is slowed down as an address is, whatever its case, and whether it is
+// anybody's or not.
+func TestThrottleOfSignInNames(t *testing.T) {
+	w := newEnv(t)
+	w.Update(func(tx store.Tx) error {
+		_, err := store.LinkToShow(tx, "org_other", "usr_olga", "Olga.O", time.Hour)
+		return err
+	})
+	var said []string
+	for _, name := range []string{"olga.o", "olga@other.example", "no.body", "nobody@other.example"} {
+		w.try(10, "192.0.2.1:1", name)
+		rec := w.from("192.0.2.1:2", strings.ToUpper(name), goodPassword)
+		if rec.Code != 429 {
+			t.Errorf("%s: %d", name, rec.Code)
+		}
+		said = append(said, strings.ReplaceAll(rec.Body.String(), strings.ToUpper(name), "NAME"))
+	}
+	if len(slices.Compact(said)) > 1 {
+		t.Errorf("they are told apart: %q", said)
 	}
 }
 

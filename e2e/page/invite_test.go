@@ -26,11 +26,65 @@ func TestInviteByMail(t *testing.T) {
 		t.Errorf("the mail goes to %v:\n%s", to, mail.Text)
 	}
 	nina := &formClient{p, program.Browser(p)}
-	nina.post(program.LinkPath(mail.Text), url.Values{"password": {storyPassword}, "again": {storyPassword}})
+	nina.post(program.LinkPath(mail.Text), url.Values{"password": {storyPassword}})
 	nina.wants(nina.page(acme+"/members"), "Nina Rossi", "Ada")
 	if page := nina.page(acme + "/members"); strings.Contains(page, "Invite member") {
 		t.Errorf("a viewer may invite:\n%s", page)
 	}
 	ada.wants(ada.page(at), "Has an account")
 	p.StopWell()
+}
+
+// Without a mail server the link is shown. Whoever gets it chooses a password, and from then
+// on signs in with the name or with the address.
+func TestInviteByLink(t *testing.T) {
+	t.Parallel()
+	b := openStory(t)
+	b.signInFirst()
+	b.open(acme + "/new-member")
+	b.fill("E-mail address", "Nina.Rossi+1@acme.example")
+	b.fill("Name", "Nina Rossi")
+	if name := b.value("signInName"); name != "Nina.Rossi1" {
+		t.Errorf("the name is %q", name)
+	}
+	b.fill("Sign-in name", "nina")
+	b.fill("E-mail address", "nina.rossi@acme.example")
+	if name := b.value("signInName"); name != "nina" {
+		t.Errorf("what was typed became %q", name)
+	}
+	b.follow("Invite and show the link")
+	b.sees("Nina Rossi is invited")
+	b.sees("Your sign-in name is nina.")
+	link := strings.TrimPrefix(program.LinkPattern.FindString(b.text()), b.base)
+	b.signOut()
+
+	b.open(link)
+	b.sees("Welcome to Acme")
+	if name := b.value("name"); name != "nina" {
+		t.Errorf("a password manager keeps it under %q", name)
+	}
+	b.fill("New password", storyPassword)
+	b.follow("Set password and sign in")
+	b.sees("Your password is set, and you are signed in. Add a passkey to sign in without it.")
+	b.sees("First hour")
+	if !strings.HasPrefix(b.path(), acme+"?") {
+		t.Errorf("the first page is %s", b.path())
+	}
+	b.follow("Add a passkey")
+	b.sees("Passkey name")
+	for _, name := range []string{"Nina", "nina.rossi@acme.example"} {
+		b.signOut()
+		b.fill("Sign-in name or e-mail address", name)
+		b.fill("Password", storyPassword)
+		b.follow("Sign in")
+		b.sees("First hour")
+		b.sees("Nina Rossi")
+	}
+}
+
+// value is what the field of a name holds.
+func (b *tab) value(name string) string {
+	b.t.Helper()
+	value, _ := evaluate[string](b, `(name) => document.querySelector("main [name=" + name + "]").value`, name)
+	return value
 }

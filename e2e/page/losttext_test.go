@@ -19,7 +19,7 @@ func TestSettingsNoLostText(t *testing.T) {
 	b.fill("URL", typed)
 	send(b, network.DeleteCookies, network.DeleteCookiesParams{Name: "__Host-teamdata", URL: b.base})
 	b.follow("Add endpoint")
-	b.fill("E-mail address or user ID", "usr_ada")
+	b.fill("Sign-in name or e-mail address", "usr_ada")
 	b.fill("Password", storyPassword)
 	b.follow("Sign in")
 	value, _ := evaluate[string](b, `() => document.querySelector("[name=url]")?.value`)

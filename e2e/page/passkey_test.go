@@ -53,6 +53,7 @@ func usePasskey(t *testing.T, prepare func(*tab)) {
 	b := openStory(t)
 	b.addAuthenticator()
 	b.signInFirst()
+	b.open("/settings/account")
 	for _, name := range []string{"Laptop", "Phone"} { // the second with the first to be left out
 		prepare(b)
 		b.fill("Passkey name", name)

@@ -25,7 +25,7 @@ type formClient struct {
 func signIn(p *program.Process, data, user string) *formClient {
 	p.T.Helper()
 	c := &formClient{p, program.Browser(p)}
-	c.post(program.LinkPath(program.MustRun(p.T, "signin-link", user, "--data", data)), url.Values{"password": {storyPassword}, "again": {storyPassword}})
+	c.post(program.LinkPath(program.MustRun(p.T, "signin-link", user, "--data", data)), url.Values{"password": {storyPassword}})
 	return c
 }
 

@@ -50,7 +50,7 @@ func newWhole(t *testing.T) *fixture {
 // addAccounts gives usr_owner a session, and both who manage an account.
 func addAccounts(tx store.Tx) error {
 	_, err := store.ImportMember(tx, store.Member{OrgID: testOrg, ID: "mem_zoe", UserID: "usr_zoe", Role: store.RoleAdmin, Email: "Zoe@test.example"})
-	_, _, errZoe := store.CreateSignInLink(tx, testOrg, "usr_zoe", time.Hour)
+	_, errZoe := store.LinkToShow(tx, testOrg, "usr_zoe", "Zoe", time.Hour)
 	_, _, errOwner := store.CreateSignInLink(tx, testOrg, "usr_owner", time.Hour)
 	_, _, errSession := store.CreateSession(tx, "usr_owner", "Browser/1")
 	return errors.Join(err, errZoe, errOwner, errSession)
@@ -189,6 +189,8 @@ var damages = map[string]damage{
 	"an address is lost":          {[]byte("accountEmails"), lose, []string{`accounts "usr_owner": is not in accountEmails under "owner@acme.example"`, "accountEmails: entries: 1, accounts: 2"}},
 	"an address of another":       {[]byte("accountEmails"), put([]byte("zoe@test.example"), []byte("usr_owner")), []string{`accounts "usr_zoe": has "usr_owner" in accountEmails, and not "usr_zoe"`}},
 	"an address too many":         {[]byte("accountEmails"), put([]byte("x@test.example"), []byte("usr_owner")), []string{"accountEmails: entries: 3, accounts: 2"}},
+	"a name is lost":              {[]byte("accountNames"), lose, []string{`accounts "usr_zoe": is not in accountNames under "zoe"`, "accountNames: entries: 0, accounts: 1"}},
+	"a name of another":           {[]byte("accountNames"), put([]byte("zoe"), []byte("usr_owner")), []string{`accounts "usr_zoe": has "usr_owner" in accountNames, and not "usr_zoe"`}},
 	"a session is lost":           {[]byte("sessions"), lose, []string{`accounts "usr_owner": its session "ses_`, "is missing"}},
 	"a session too many":          {[]byte("sessions"), put([]byte("ses_x"), rowsOf("sessions").encode(&store.Session{ID: "ses_x", UserID: "usr_owner"})), []string{`sessions "ses_x": is not among those of the account "usr_owner"`}},
 	"a session of another":        {[]byte("sessions"), disown, []string{`sessions "ses_`, `the record is that of "ses_x"`, `accounts "usr_owner": its session "ses_`, `is that of "usr_zoe"`}},

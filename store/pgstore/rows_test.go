@@ -150,7 +150,7 @@ func TestTablesOfKinds(t *testing.T) {
 	database := postgres.New(t)
 	opened(t, database).Close()
 	made := func(schema, name string) string {
-		return fmt.Sprint(postgres.Exec(t, database, fmt.Sprintf(`SELECT column_name, data_type, is_nullable FROM information_schema.columns WHERE table_schema = '%[1]s' AND table_name = '%[2]s' ORDER BY ordinal_position`, schema, name)),
+		return fmt.Sprint(postgres.Exec(t, database, fmt.Sprintf(`SELECT column_name, data_type, is_nullable FROM information_schema.columns WHERE table_schema = '%[1]s' AND table_name = '%[2]s' ORDER BY column_name`, schema, name)),
 			postgres.Exec(t, database, fmt.Sprintf(`SELECT regexp_replace(replace(indexdef, '%[1]s.', ''), ' WITH .fillfactor=''\d+''.', '') FROM pg_indexes WHERE schemaname = '%[1]s' AND tablename = '%[2]s' ORDER BY indexname`, schema, name)))
 	}
 	postgres.Exec(t, database, "CREATE SCHEMA kinds")

@@ -9,6 +9,7 @@ import (
 
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
+	"teamdata/store"
 )
 
 // steps are the migrations 1 to n of a program, of which the last lets programs from
@@ -66,6 +67,31 @@ func TestPrepare(t *testing.T) {
 	if now := contents(t, database); !strings.Contains(now, "step3") || !strings.Contains(now, "[t teamdata 3 2 3 f ]") {
 		t.Errorf("it holds %s", now)
 	}
+}
+
+// A database of the first step has an account before it is upgraded, and then one with a name.
+func TestUpgradeOfAccounts(t *testing.T) {
+	database := postgres.New(t)
+	kit.Must(t, pooled(t, database).prepare(t.Context(), ownMigrations()[:1], upgrading))
+	older := []byte("\x05usr_a\x0ea@acme.example") // the value ends after its address
+	postgres.Exec(t, database, fmt.Sprintf(`INSERT INTO accounts VALUES ('usr_a', 'a@acme.example', 'usr_a', '\x%x')`, older))
+	s := opened(t, database)
+	defer s.Close()
+	kit.Must(t, s.Update(bg, store.All, func(tx store.Tx) error {
+		a, err := tx.AccountByEmail("A@acme.example")
+		if err != nil {
+			return err
+		}
+		a.SignInName = "Anna"
+		return tx.PutAccount(a)
+	}))
+	kit.Must(t, s.View(bg, func(tx store.Tx) error {
+		a, err := store.FindAccount(tx, "ANNA")
+		if a.UserID != "usr_a" || a.Email != "a@acme.example" {
+			t.Errorf("found %+v", a)
+		}
+		return err
+	}))
 }
 
 // What may use a database that a newer program upgraded.

@@ -17,7 +17,7 @@ const (
 func fillAccounts(tx store.Tx) error {
 	_, errAcme := store.ImportMember(tx, store.Member{OrgID: acme, UserID: eve, Role: store.RoleAdmin})
 	_, errOther := store.ImportMember(tx, store.Member{OrgID: other, UserID: eve, Role: store.RoleAdmin})
-	return errors.Join(errAcme, errOther, addAccount(tx, bob), tx.PutAccount(store.Account{UserID: eve, CreatedAt: tx.Now()}))
+	return errors.Join(errAcme, errOther, addAccount(tx, bob), tx.PutAccount(store.Account{UserID: eve, SignInName: "Eve", CreatedAt: tx.Now()}))
 }
 
 // addAccount adds the account of a user, with a passkey, two sessions of an hour
@@ -48,7 +48,7 @@ var accountRules = []Rule{
 	}},
 	{"show the link of an invitation", func(tx store.Tx) error {
 		m, err := store.Invite(tx, ada, store.Member{OrgID: acme, Role: store.RoleViewer, Email: "nina@example.com"})
-		return errors.Join(err, second(store.LinkToShow(tx, acme, m.UserID, time.Hour)))
+		return errors.Join(err, second(store.LinkToShow(tx, acme, m.UserID, "nina", time.Hour)))
 	}},
 	{"make the link of a mail", func(tx store.Tx) error {
 		until := map[string]string{"userId": bob, "until": store.FormatTime(tx.Now().Add(time.Hour))}

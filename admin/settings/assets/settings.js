@@ -172,6 +172,33 @@ function mark(form, sent) {
   for (const button of form.querySelectorAll("button")) button.setAttribute("aria-disabled", String(sent));
 }
 
+// A name with data-follows is the part before the @ of an address, until it is touched.
+function followAddress(name) {
+  const address = document.getElementById(name.dataset.follows);
+  let own = name.value !== "";
+  name.addEventListener("input", () => { own = name.value !== ""; });
+  address.addEventListener("input", () => {
+    if (!own) name.value = address.value.split("@")[0].replace(/[^A-Za-z0-9._-]/g, "").slice(0, 64);
+  });
+}
+
+// A button with data-call makes a call of the API with the key that the page shows, and says
+// below it what is answered.
+function offerCall(button) {
+  const answer = document.getElementById(button.getAttribute("aria-controls"));
+  button.addEventListener("click", async () => {
+    const key = document.querySelector(".secret code").textContent.trim();
+    try {
+      const got = await fetch(button.dataset.call, { method: button.dataset.method, headers: { Authorization: `Bearer ${key}` } });
+      answer.textContent = `Status ${got.status}\n\n${await got.text()}`;
+    } catch {
+      answer.textContent = "The server could not be reached.";
+    }
+    answer.parentElement.hidden = false;
+  });
+  button.hidden = false;
+}
+
 function enhance(root) {
   showTimes(root);
   addCopyButtons(root);
@@ -182,6 +209,8 @@ enhance(document);
 sendOnce();
 if (!document.querySelector("[data-test-clock]")) setInterval(growOld, 30_000);
 document.querySelectorAll("[data-live]").forEach((el) => live(el));
+document.querySelectorAll("[data-follows]").forEach(followAddress);
+document.querySelectorAll("[data-call]").forEach(offerCall);
 
 // Signing in by passkeys, and adding them. A form with data-passkey names what its
 // ceremony is for. The server asks by JSON, the authenticator answers, and the

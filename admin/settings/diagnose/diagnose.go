@@ -19,7 +19,7 @@ const Tolerance = 5 * time.Minute
 
 // Case is a request as its receiver got it, and its possible signers.
 type Case struct {
-	Headers    string    // one per line, such as "webhook-id: whd_1"; others are ignored
+	Headers    string    // one per line, such as "webhook-id: whd_1", or as a program prints them; others are ignored
 	Body       []byte    // as the receiver verifies it
 	ReceivedAt time.Time // by the receiver's clock
 	Sent       []byte    // the body that was sent under its webhook-id; nil: that is not known

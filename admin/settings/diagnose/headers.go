@@ -1,7 +1,10 @@
 package diagnose
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,16 +13,71 @@ import (
 // headers are the values by their names in lower case.
 type headers map[string][]string
 
-// readHeaders takes the lines that have a colon for headers.
+// plainHeader is a line of a request, or of what curl -v prints. What is quoted or in
+// brackets was printed by a program.
+var plainHeader = regexp.MustCompile(`(?is)^[ \t]*[<>]?[ \t]*(webhook-(?:id|timestamp|signature))[ \t]*:[ \t]*([^\["'\s].*)?$`)
+
+// readHeaders finds the headers that sign a request in what a person pasted: its lines, or
+// what a program printed of them.
 func readHeaders(text string) headers {
 	h := headers{}
+	var rest strings.Builder
 	for line := range strings.Lines(text) {
-		name, value, ok := strings.Cut(line, ":")
-		if name = strings.ToLower(strings.TrimSpace(name)); ok {
-			h[name] = append(h[name], strings.TrimSpace(value))
+		switch m := plainHeader.FindStringSubmatch(strings.TrimRight(line, " \t\r\n")); {
+		case strings.HasPrefix(line, "* "): // what curl says of itself repeats headers
+		case m != nil:
+			h[strings.ToLower(m[1])] = append(h[strings.ToLower(m[1])], m[2])
+		default:
+			rest.WriteString(line)
 		}
 	}
+	h.readPrinted(rest.String())
 	return h
+}
+
+// printedHeader is a header as programs print it: a name, quoted or not, maybe as CGI spells
+// it, signs between, and the value, of which a line's end is the end unless it is quoted.
+var printedHeader = regexp.MustCompile(`(?i)` +
+	`((?:^|[^\w-])["']?)(?:http_)?webhook[-_](id|timestamp|signature)(["'\])]*)` +
+	`[ \t]*(?:=>|[:=,])?\s*(?:["']value["']\s*:\s*)?((?:\[\]string\{|string\(\d+\)|[\[({])*)\s*` +
+	`(b?"(?:[^"\\]|\\.)*"|b?'(?:[^'\\]|\\.)*'|[^\n]*)`)
+
+// readPrinted finds headers in the way of curl -H, Node, Python, PHP, Go, CGI and JSON. The
+// same value printed twice is one.
+func (h headers) readPrinted(text string) {
+	for m := printedHeader.FindStringSubmatchIndex(text); m != nil; m = printedHeader.FindStringSubmatchIndex(text) {
+		part := func(i int) string { return text[m[2*i]:m[2*i+1]] }
+		before, name, behind, open, value := part(1), "webhook-"+strings.ToLower(part(2)), part(3), part(4), part(5)
+		end := m[1]
+		if quoted := strings.TrimPrefix(value, "b"); len(quoted) > 1 && strings.ContainsAny(quoted[:1], `"'`) && quoted[0] == quoted[len(quoted)-1] {
+			value = unquoted(quoted)
+		} else {
+			ends := ""
+			if behind == "" && before != "" { // one pair of quotes around name and value
+				ends = strings.Trim(before[len(before)-1:], " \t\n(,{[")
+			}
+			if strings.Contains(open, "[") {
+				ends += "]"
+			}
+			if i := strings.IndexAny(value, ends); i >= 0 {
+				value, end = value[:i], m[10]+i
+			}
+			value = strings.TrimSpace(value)
+		}
+		if !slices.Contains(h[name], value) {
+			h[name] = append(h[name], value)
+		}
+		text = text[end:]
+	}
+}
+
+// unquoted is a quoted text without its quotes and escapes.
+func unquoted(text string) string {
+	var s string
+	if json.Unmarshal([]byte(text), &s) == nil {
+		return s
+	}
+	return strings.ReplaceAll(text[1:len(text)-1], `\`+text[:1], text[:1])
 }
 
 // WebhookID is the webhook-id of pasted headers; empty when they have none.

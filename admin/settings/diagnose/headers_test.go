@@ -58,3 +58,44 @@ func TestHeaders(t *testing.T) {
 		})
 	}
 }
+
+// Headers are read as people find them: as they came, or as a program printed them.
+func TestPrintedHeaders(t *testing.T) {
+	at, one := unix(noon), sign(t, secret, id, noon, sent)
+	two := sign(t, other, id, noon, sent) + " " + one
+	for name, text := range map[string]string{
+		"curl -v":            "* [HTTP/2] [1] [webhook-id: <ID>]\n> POST /hook HTTP/2\n> webhook-id: <ID>\r\n> webhook-timestamp: <AT>\n> webhook-signature: <SIG>\n>\n",
+		"curl -H":            "curl -H 'content-type: application/json' -H 'webhook-id: <ID>' \\\n  -H \"webhook-timestamp: <AT>\" -H'webhook-signature: <SIG>' https://x.example",
+		"Node's headers":     "{\n  host: 'x.example',\n  'webhook-id': '<ID>',\n  'webhook-timestamp': '<AT>',\n  'webhook-signature': '<SIG>'\n}",
+		"Node's rawHeaders":  "[ 'Host', 'x.example', 'Webhook-Id',\n  '<ID>',\n  'Webhook-Timestamp', '<AT>', 'Webhook-Signature',\n  '<SIG>' ]",
+		"a dict of Python":   "{'Host': 'x.example', 'Webhook-Id': '<ID>', 'Webhook-Timestamp': '<AT>', 'Webhook-Signature': '<SIG>'}",
+		"pairs of Python":    "EnvironHeaders([('Webhook-Id', '<ID>'), ('Webhook-Timestamp', '<AT>'), ('Webhook-Signature', '<SIG>')])",
+		"bytes of Python":    "[(b'webhook-id', b'<ID>'), (b'webhook-timestamp', b'<AT>'), (b'webhook-signature', b'<SIG>')]",
+		"print_r of PHP":     "Array\n(\n    [Host] => x.example\n    [Webhook-Id] => <ID>\n    [Webhook-Timestamp] => <AT>\n    [Webhook-Signature] => <SIG>\n)\n",
+		"var_dump of PHP":    "array(3) {\n  [\"Webhook-Id\"]=>\n  string(30) \"<ID>\"\n  [\"Webhook-Timestamp\"]=>\n  string(10) \"<AT>\"\n  [\"Webhook-Signature\"]=>\n  string(47) \"<SIG>\"\n}",
+		"$_SERVER of PHP":    "    [HTTP_WEBHOOK_ID] => <ID>\n    [HTTP_WEBHOOK_TIMESTAMP] => <AT>\n    [HTTP_WEBHOOK_SIGNATURE] => <SIG>\n",
+		"json_encode of PHP": `{"Webhook-Id":"<ID>","Webhook-Timestamp":"<AT>","Webhook-Signature":"<ESC>"}`,
+		"%v of Go":           "map[Content-Length:[123] Webhook-Id:[<ID>] Webhook-Signature:[<SIG>] Webhook-Timestamp:[<AT>]]",
+		"%#v of Go":          `http.Header{"Webhook-Id":[]string{"<ID>"}, "Webhook-Signature":[]string{"<SIG>"}, "Webhook-Timestamp":[]string{"<AT>"}}`,
+		"Println of Go":      "Webhook-Id [<ID>]\nWebhook-Timestamp : [<AT>]\nWebhook-Signature: [<SIG>]\n",
+		"CGI":                "GATEWAY_INTERFACE=CGI/1.1\nHTTP_WEBHOOK_ID=<ID>\nHTTP_WEBHOOK_SIGNATURE=<SIG>\nHTTP_WEBHOOK_TIMESTAMP=<AT>\n",
+		"a hash of Ruby":     `{"HTTP_WEBHOOK_ID"=>"<ID>", "HTTP_WEBHOOK_TIMESTAMP"=>"<AT>", "HTTP_WEBHOOK_SIGNATURE"=>"<SIG>"}`,
+		"JSON":               "{\n  \"webhook-id\": \"<ID>\",\n  \"webhook-timestamp\": \"<AT>\",\n  \"webhook-signature\": \"<SIG>\"\n}",
+		"JSON, lists":        `{"webhook-id":["<ID>"],"webhook-timestamp":["<AT>"],"webhook-signature":["<SIG>"]}`,
+		"HAR":                `[{"name":"webhook-id","value":"<ID>"},{"name":"webhook-timestamp","value":"<AT>"},{"name":"webhook-signature","value":"<SIG>"}]`,
+		"printed twice":      "{ headers: {'webhook-id': '<ID>', 'webhook-timestamp': '<AT>', 'webhook-signature': '<SIG>'}, rawHeaders: ['webhook-id', '<ID>', 'webhook-timestamp', '<AT>', 'webhook-signature', '<SIG>'] }",
+	} {
+		c := good(t)
+		c.Headers = strings.NewReplacer("<ID>", id, "<AT>", at, "<SIG>", two, "<ESC>", strings.ReplaceAll(two, "/", `\/`)).Replace(text)
+		if r := c.Diagnose(); !r.Verifies || WebhookID(c.Headers) != id {
+			t.Errorf("%s: %+v, from\n%s", name, r.Checks, c.Headers)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"webhook-id": ""}`: "", "X-Webhook-Id: a": "", "'x-webhook-id': 'a'": "", "HTTP_X_WEBHOOK_ID=a": "", "'webhook-id": "", `{"webhook-id": "a`: `"a`, "[webhook-id": "",
+	} {
+		if got := WebhookID(text); got != want {
+			t.Errorf("of %s the id is %q", text, got)
+		}
+	}
+}

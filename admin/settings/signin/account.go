@@ -18,7 +18,7 @@ type accountPage struct {
 
 // ShowAccount shows how the person signs in, and where they are signed in.
 func (r *Request) ShowAccount() error {
-	p := accountPage{Passkeys: r.s.passkeys != nil}
+	p := accountPage{Passkeys: r.s.HasPasskeys()}
 	return r.Page.Show(http.StatusOK, "account", &p, func(tx store.Tx) (err error) {
 		p.Current, p.Present = r.Session.ID, r.hasUsedPasskey()
 		p.Sessions, err = store.AccountSessions(tx, r.Account.UserID)
@@ -51,6 +51,9 @@ func (r *Request) replacePassword() error {
 	if err != nil {
 		return err
 	}
+	if password.Prepare(r.Field("again")) != password.Prepare(r.Field("password")) {
+		return store.Invalid("again", "does not match the new password")
+	}
 	err = r.Page.Change(func(tx store.Tx) error {
 		if r.Account.PasswordHash != old {
 			return store.Errorf(store.CodeConflict, "The password has been changed in the meantime.").Advise("Sign in with the new one.")
@@ -76,15 +79,11 @@ func (r *Request) checkOldPassword() error {
 	return err
 }
 
-// newHash hashes the new password of a form, from its fields password and again.
-// badRequest: the password is not allowed, or the two differ.
+// newHash hashes the new password of a form. badRequest: it is not allowed.
 func (r *Request) newHash(a store.Account) (string, error) {
 	chosen := password.Prepare(r.Field("password"))
 	if err := store.CheckPassword(a, chosen); err != nil {
 		return "", err
-	}
-	if password.Prepare(r.Field("again")) != chosen {
-		return "", store.Invalid("again", "does not match the new password")
 	}
 	return r.s.passwords.Hash(r.HTTP.Context(), chosen)
 }

@@ -1,10 +1,13 @@
 package signin
 
 import (
+	"cmp"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"teamdata/store"
 )
@@ -13,6 +16,7 @@ import (
 type memberForm struct {
 	Err         *store.Error // nil: nothing is wrong
 	Name, Email string
+	SignInName  string // without mail; empty: made of the address
 	Role        string
 	Roles       []roleChoice
 	Mail        bool // there is a mail server
@@ -57,13 +61,16 @@ func (r *Request) RolesToGive(roles []string) (may []string) {
 
 // ShowInviteAgain shows the form as it was sent, with the error.
 func (r *Request) ShowInviteAgain(status int, e *store.Error) error {
-	return r.renderMemberForm(status, memberForm{Err: e, Name: r.Field("name"), Email: r.Field("email"), Role: r.Field("role")})
+	return r.renderMemberForm(status, memberForm{Err: e, Name: r.Field("name"), Email: r.Field("email"), SignInName: r.Field("signInName"), Role: r.Field("role")})
 }
 
 // invitedPage is the data of member_invited.html, the only page that shows the link.
 type invitedPage struct {
-	Member store.Member
-	Link   string // empty: the person has an account already, and needs none
+	Member  store.Member
+	Link    string        // empty: the person has an account already, and needs none
+	Account store.Account // that the link is of
+	Until   time.Time     // the link works
+	Home    string        // where to sign in, without https://
 }
 
 // Invite adds a member and mails a sign-in link. The addresses of all members are
@@ -75,7 +82,8 @@ func (r *Request) Invite() error {
 		return taken
 	}
 	limited := r.TryMail(r.Org.ID, email)
-	return r.invite(r.ShowInviteAgain, func(tx store.Tx) (store.Member, error) {
+	name := cmp.Or(strings.TrimSpace(r.Field("signInName")), store.DefaultSignInName(email))
+	return r.invite(r.ShowInviteAgain, name, func(tx store.Tx) (store.Member, error) {
 		m := store.Member{OrgID: r.Org.ID, Role: r.Field("role"), Name: strings.TrimSpace(r.Field("name")), Email: email}
 		for _, err := range []error{store.CheckGivesRole(r.Member, "", m.Role), taken, limited} {
 			if err != nil {
@@ -101,7 +109,7 @@ func (r *Request) InviteAgain(showMember func(status int, e *store.Error) error)
 	if err != nil {
 		return err
 	}
-	return r.invite(showMember, func(tx store.Tx) (store.Member, error) {
+	return r.invite(showMember, "", func(tx store.Tx) (store.Member, error) {
 		m, err := r.MemberOfPath(tx)
 		if err == nil {
 			err = store.CheckGivesRole(r.Member, m.Role, m.Role)
@@ -120,9 +128,10 @@ func (r *Request) InviteAgain(showMember func(status int, e *store.Error) error)
 }
 
 // invite finds or adds a member in a transaction that also makes the sign-in link, and
-// shows that the link is mailed, or the link itself where there is no mail server. Again
-// shows the form when it is refused.
-func (r *Request) invite(again func(status int, e *store.Error) error, find func(tx store.Tx) (store.Member, error)) error {
+// shows that the link is mailed, or the link itself where there is no mail server. The name
+// is one to sign in with, for an account without mail. Again shows the form when it is
+// refused.
+func (r *Request) invite(again func(status int, e *store.Error) error, name string, find func(tx store.Tx) (store.Member, error)) error {
 	var p invitedPage
 	mail := r.s.config.Mailed != nil
 	r.ExtraScope = store.All // an account with the address is looked for among all
@@ -135,7 +144,7 @@ func (r *Request) invite(again func(status int, e *store.Error) error, find func
 		if mail {
 			_, err = store.QueueSignInLink(tx, r.Org.ID, m.UserID, store.InvitationTTL)
 		} else {
-			p.Link, err = r.linkToShow(tx, m)
+			err = r.linkToShow(tx, name, &p)
 		}
 		if mail || p.Link != "" {
 			err = store.AuditAccount(err, tx, r.Account.UserID, m.UserID, store.AuditLinkCreated)
@@ -182,14 +191,18 @@ func SignInOf(tx store.Tx, m store.Member) (string, error) {
 	return SignInInvited, err
 }
 
-// linkToShow is the address of a link for a member; empty: they sign in as before.
-func (r *Request) linkToShow(tx store.Tx, m store.Member) (string, error) {
-	token, err := store.LinkToShow(tx, r.Org.ID, m.UserID, store.InvitationTTL)
-	switch {
-	case store.CodeOf(err) == store.CodeConflict && m.MaySee():
-		return "", nil
-	case err != nil:
-		return "", err
+// linkToShow fills in a link of the page's member; none, if they sign in as before.
+func (r *Request) linkToShow(tx store.Tx, name string, p *invitedPage) error {
+	m := p.Member
+	token, err := store.LinkToShow(tx, r.Org.ID, m.UserID, name, store.InvitationTTL)
+	if e, ok := errors.AsType[*store.Error](err); ok && e.Code == store.CodeConflict && e.Field == "" && m.MaySee() {
+		return nil
 	}
-	return strings.TrimSuffix(r.s.config.PublicURL.String(), "/") + r.s.config.Path + "/link/" + token, nil
+	if err != nil {
+		return err
+	}
+	home := strings.TrimSuffix(r.s.config.PublicURL.String(), "/") + r.s.config.Path
+	p.Link, p.Home, p.Until = home+"/link/"+token, strings.TrimPrefix(home, "https://"), tx.Now().Add(store.InvitationTTL)
+	p.Account, err = tx.Account(m.UserID)
+	return err
 }

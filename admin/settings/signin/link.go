@@ -91,10 +91,7 @@ func (r *Request) UseLink() error {
 	if n := len(p.Who.Passkeys); n > 0 && !p.Keep {
 		r.logEvent(p.Who.UserID).Int("passkeys", n).Msg("settings: the passkeys were removed")
 	}
-	if r.s.passkeys != nil {
-		return r.Page.Done("welcome", r.s.config.Path+"/account")
-	}
-	return r.Redirect(r.s.config.Path)
+	return r.Page.Done("welcome", r.s.config.Path)
 }
 
 // refuseLink answers a link that is no longer valid.

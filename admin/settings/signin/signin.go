@@ -36,7 +36,7 @@ func (r *Request) SignInAgain(draft string) error {
 }
 
 func (r *Request) renderSignIn(status int, p signInPage) error {
-	p.Passkeys = r.s.passkeys != nil
+	p.Passkeys = r.s.HasPasskeys()
 	return r.Page.Render(status, "signin", p)
 }
 
@@ -92,7 +92,7 @@ func (r *Request) checkPassword(name, password string) error {
 	})
 }
 
-// namedAccount finds an account by user id or e-mail address; the zero value when
+// namedAccount finds an account by what a person signs in with; the zero value when
 // the name has none. It also sets the time of the request.
 func (r *Request) namedAccount(name string) (a store.Account, err error) {
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
