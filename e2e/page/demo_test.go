@@ -26,6 +26,7 @@ func TestDemoInABrowser(t *testing.T) {
 	if b.clicks != 3 {
 		t.Errorf("it takes %d clicks, not 3", b.clicks)
 	}
+	b.open("/settings/account")
 	b.signInByPasskey()
 }
 
