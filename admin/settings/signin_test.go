@@ -3,18 +3,14 @@ package settings
 import (
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"teamdata/admin/settings/signin/password"
 	"teamdata/e2e/kit"
 	"teamdata/store"
-	"teamdata/store/storetest"
 )
 
 const goodPassword = "several words of mine"
@@ -86,42 +82,6 @@ func TestSignIn(t *testing.T) {
 		b.get("/account").wants(t, 200, "usr_ada", "ada@acme.example", "This browser")
 		if r := b.get("/sign-in?next=/settings/orgs"); r.location() != "/settings/orgs" {
 			t.Errorf("who is signed in is asked again: %d %s", r.Status, r.location())
-		}
-	}
-}
-
-// Cookies are for HTTPS alone where the browser speaks it: to the listener, or to the proxy
-// of the public URL. The demo has a listener of either kind.
-func TestCookiesOfListeners(t *testing.T) {
-	w := newEnv(t)
-	w.withPassword("usr_ada")
-	for _, tt := range []struct {
-		public  string
-		overTLS bool
-		secure  bool
-	}{
-		{"http://localhost:8080", false, false},
-		{"http://localhost:8080", true, true},
-		{"https://data.example.com", false, true},
-		{"https://data.example.com", true, true},
-	} {
-		handler := newSettings(storetest.Scoped(t, w.Store), Config{PublicURL: tt.public, Version: "1.2.3", Log: zerolog.Nop()})
-		server := httptest.NewUnstartedServer(handler)
-		if tt.overTLS {
-			server.StartTLS()
-		} else {
-			server.Start()
-		}
-		defer server.Close()
-		b := (&env{w.storeEnv, server}).newBrowser()
-		r := b.signIn("usr_ada", goodPassword)
-		if r.Status != 303 {
-			t.Fatalf("%+v: %d %s", tt, r.Status, r.Body)
-		}
-		for _, cookie := range r.Header.Values("Set-Cookie") {
-			if strings.HasPrefix(cookie, "__Host-") != tt.secure || strings.Contains(cookie, "; Secure") != tt.secure {
-				t.Errorf("%+v: the cookie is %s", tt, cookie)
-			}
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/rs/zerolog"
 
@@ -152,6 +153,7 @@ func (d *day) openTab() *tab {
 	b := &tab{Process: p, t: d.t, ctx: startChromium(d.t.(*testing.T), keyHashOf(d.server.Certificate())), base: d.server.URL}
 	b.listen()
 	b.signIn(d.cookie)
+	send(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "UTC"})
 	send(b, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(
 		`{ const now = %d; Date = class extends Date { constructor(...at) { at.length ? super(...at) : super(now); } static now() { return now; } }; }`, pictured.UnixMilli())})
 	return b
