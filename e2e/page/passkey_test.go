@@ -16,10 +16,10 @@ func TestSettingsPasskey(t *testing.T) {
 	b.signInByPasskey()
 }
 
-// signInByPasskey adds a passkey on the account's page, signs out, and signs in with it.
+// signInByPasskey adds a passkey, signs out, and signs in with it.
 func (b *tab) signInByPasskey() {
 	b.t.Helper()
-	b.follow("Add a passkey")
+	b.open("/settings/account")
 	b.fill("Passkey name", "Laptop")
 	b.fill("Current password", storyPassword)
 	b.follow("Add passkey")
