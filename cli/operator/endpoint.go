@@ -30,7 +30,7 @@ URL.
 		use: "delete ENDPOINT", short: "Delete an endpoint and its deliveries",
 		example: "endpoint delete whe_hook --yes",
 		op:      deleteEndpoint,
-		confirm: "This deletes the endpoint {id} with its deliveries, those that wait too",
+		confirm: "This deletes the endpoint {id} with its deliveries, including those that are waiting",
 	})
 	r.add(action{use: "enable ENDPOINT", short: "Enable an endpoint: held deliveries are sent, in order", example: "endpoint enable whe_hook", op: enableEndpoint})
 	r.add(action{use: "disable ENDPOINT", short: "Disable an endpoint: its deliveries are held", example: "endpoint disable whe_hook", op: disableEndpoint})

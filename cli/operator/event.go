@@ -52,7 +52,7 @@ func (s *session) showSent(answer json.RawMessage) error {
 	case json.Unmarshal(answer, &sent) != nil:
 		return errForm
 	case len(sent.Deliveries) == 0:
-		s.note("no endpoint selects %s, or the plan has no webhooks: it is sent nowhere", s.args[0])
+		s.note("no endpoint selects %s, or the plan has no webhooks: nothing is sent", s.args[0])
 	}
 	return s.out.ids(sent.Deliveries)
 }

@@ -81,7 +81,7 @@ func (s *session) findByName(r *resource, isNew bool) (found map[string]json.Raw
 	case err != nil:
 		return nil, err
 	case isNew && found != nil:
-		return nil, hint.New(name+" exists already", "change it with: teamdata "+r.Name()+" update "+s.args[0])
+		return nil, hint.New(name+" already exists", "change it with: teamdata "+r.Name()+" update "+s.args[0])
 	case !isNew && found == nil:
 		return nil, hint.New("there is no "+name, "list them with: teamdata "+r.Name()+" list")
 	}

@@ -137,7 +137,7 @@ func (s *session) saveEdited(file, text, tag string) error {
 	}
 	err = s.setInstructions(edited, teamdata.SetHeader("If-Match", tag))
 	if refusedWith(err, teamdata.CodePreconditionFailed) {
-		return hint.New("somebody else changed the instructions meanwhile, and theirs stay", "see them with: teamdata instructions show")
+		return hint.New("someone else changed the instructions in the meantime, and their version stays", "see them with: teamdata instructions show")
 	}
 	return err
 }
