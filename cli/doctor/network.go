@@ -87,7 +87,7 @@ func (d *doctor) checkProxies(context.Context) {
 	before := len(d.list)
 	for _, p := range proxies {
 		if isWide(p) {
-			d.problem("name the proxies' own addresses with --trusted-proxies", "%s lets strangers claim any address, so limits by address don't hold", p)
+			d.problem("name the proxies' own addresses with --trusted-proxies", "%s trusts strangers to say who they are, and no limit by address holds", p)
 		}
 	}
 	if len(d.list) == before {

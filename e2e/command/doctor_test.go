@@ -207,7 +207,7 @@ func TestDoctorOfBackups(t *testing.T) {
 	old := filepath.Join(dir, "teamdata-20200101T000000Z.db")
 	program.MustRun(t, "backup", old, "--data", data)
 	list := check()
-	finds(t, list, "backups", doctor.Warning, "old, and one is to be made every 24h")
+	finds(t, list, "backups", doctor.Warning, "old, but one is due every 24h")
 	finds(t, list, "backups", doctor.OK, "is sound")
 	kit.WriteFile(t, filepath.Join(dir, time.Now().UTC().Format("teamdata-20060102T150405Z.db")), "rubbish")
 	finds(t, check(), "backups", doctor.Problem, "not a teamdata file")
