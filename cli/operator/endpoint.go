@@ -19,8 +19,8 @@ func endpointCommand(e *env) *cobra.Command {
 	endpointShow(r)
 	r.add(action{
 		use: "update ENDPOINT", short: "Update an endpoint's URL, events or description",
-		long: `Fields that aren't given stay as they are. Waiting deliveries go to the new
-URL.
+		long: `Changes what is given, and leaves the rest as it is. Waiting deliveries go to
+the new URL.
 
 ` + eventsHelp,
 		example: "endpoint update whe_hook --url https://example.com/hook2\nendpoint update whe_hook --events 'member.*,invoice.paid'",
@@ -50,8 +50,8 @@ func endpointCreate(r *resource) {
 	var secretFile string
 	bindSecretFile(r.add(action{
 		use: "create --url URL --events EVENTS", short: "Create an endpoint",
-		long: `The endpoint gets a generated secret unless you give one. Receivers verify
-events with it. To see it again:
+		long: `Creates an endpoint, with a generated secret unless you give one. Receivers
+verify events with it. To see it again:
 
   teamdata endpoint show ENDPOINT --secret
 

@@ -29,7 +29,7 @@ func eventTypeCommand(e *env) *cobra.Command {
 	}, true)
 	put(action{
 		use: "update TYPE", short: "Update an event type",
-		long:    `What isn't given stays as it is.`,
+		long:    `Changes what is given, and leaves the rest as it is.`,
 		example: "event-type update invoice.paid --schema-file invoice.schema.json",
 	}, false)
 	r.add(action{

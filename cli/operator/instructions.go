@@ -59,8 +59,9 @@ func instructionsUpdate(r *resource) {
 	var file string
 	cmd := r.add(action{
 		use: "update TEXT | --file FILE", short: "Replace the instructions", args: cobra.MaximumNArgs(1),
-		long: `The instructions become the given text, or that of a file, unchanged. Endpoints
-that select the event assistant.instructionsChanged receive it.`,
+		long: `Replaces the instructions with the given text, or with that of a file,
+unchanged. Endpoints that select the event assistant.instructionsChanged
+receive it.`,
 		example: "instructions update 'Answer in English.'\ninstructions update --file instructions.txt\ninstructions update --file - < instructions.txt",
 		do: func(s *session) error {
 			if file == "" {
