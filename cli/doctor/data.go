@@ -150,12 +150,16 @@ func (d *doctor) checkSealKey(ctx context.Context) {
 	if info, err := os.Stat(d.SealKeyFile); err == nil && d.openToOthers("key file", d.SealKeyFile, info, others) {
 		return
 	}
-	what := "file"
+	what := "data file"
 	if app.IsDatabase(d.Data) {
 		what = "database"
 	}
 	if !d.sound { // and a file safe to map
-		d.ok("not checked: the %s is in use, or can't be read", what)
+		why := "can't be read"
+		if d.served {
+			why = "is in use"
+		}
+		d.ok("not checked: the %s %s", what, why)
 		return
 	}
 	sealed, err := app.CheckSealKey(ctx, d.Data, d.SealKeyFile)
