@@ -20,7 +20,7 @@ func eventCommand(e *env) *cobra.Command {
 its deliveries. Its data is one JSON object, as an argument or in a file. To see
 the types: teamdata event-type list`,
 		example: `event send invoice.paid '{"amount": 12}'` + "\nevent send invoice.paid --file invoice.json\nevent send invoice.paid --file - < invoice.json",
-		args:    cobra.RangeArgs(1, 2),
+		args:    typeAndData,
 		op:      sendEvent, argument: "type",
 		addTo: func(s *session, body object) (err error) {
 			if file == "" {
@@ -43,6 +43,13 @@ the types: teamdata event-type list`,
 		return nil
 	}
 	return r.Command
+}
+
+func typeAndData(cmd *cobra.Command, args []string) error {
+	if len(args) < 1 || len(args) > 2 {
+		return SeeHelp(cmd, errors.New("takes the type of the event and its data, as in: "+cmd.UseLine()))
+	}
+	return nil
 }
 
 // showSent prints the deliveries of an event that was sent.
