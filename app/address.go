@@ -57,7 +57,7 @@ func origin(publicURL string) (string, error) {
 	case u.User != nil:
 		return "", refused("holds a user name or a password")
 	case strings.Trim(u.Path, "/") != "" || strings.ContainsAny(publicURL, "?#"):
-		return "", refused("goes on behind the host, and the server is at the root of it")
+		return "", refused("goes on after the host, but the server is at its root")
 	case !isHost(u.Hostname()):
 		return "", refused("names no host")
 	}

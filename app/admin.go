@@ -27,7 +27,7 @@ func (a *App) openSocket(ctx context.Context) (err error) {
 		return hint.New("a server listens on "+path+" already", "give each server of a machine a folder of its own with --state-dir")
 	}
 	a.socket.listener, err = socket.Listen(path, func(uid uint32) {
-		a.log.Warn().Uint32("uid", uid).Str("socket", path).Msg("another user was turned away from the admin socket")
+		a.log.Warn().Uint32("uid", uid).Str("socket", path).Msg("another user was refused at the admin socket")
 	})
 	return err
 }

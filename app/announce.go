@@ -25,7 +25,7 @@ func (a *App) Announce() {
 	fmt.Printf("teamdata %s\n\n  API        %s/api/v1\n  settings   %s\n  data       %s\n  TLS        %s\n\n", a.settings.Version, a.onLocalhost(), a.SettingsURL(), Place(a.settings.Data), a.tlsMode())
 	if any, err := a.holdsOrg(); err == nil && !any {
 		data := a.dataFlag()
-		fmt.Printf("It holds no org yet. In another terminal, make one, with its owner, a key\nand a link with which the owner signs in to the settings page:\n\n  teamdata org create --name NAME%[1]s\n"+
+		fmt.Printf("It has no org yet. In another terminal, create one, with its owner, a key, and\na link for the owner to sign in to the settings page:\n\n  teamdata org create --name NAME%[1]s\n"+
 			"  teamdata member add USER --role owner%[1]s\n  teamdata key create --scopes read --created-by USER%[1]s\n"+
 			"  teamdata signin-link USER%[1]s\n\n", data)
 	}

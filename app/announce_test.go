@@ -15,7 +15,7 @@ func TestPublicURL(t *testing.T) {
 		"https://given.example":            {PublicURL: "https://given.example", Domains: domains},
 		"https://data.example.com":         {Domains: domains},
 		"https://data.example.com:" + port: {Domains: domains, ACMEHTTP: ":80"},
-		"http://127.0.0.1:" + port:         {},
+		"http://localhost:" + port:         {},
 	} {
 		a := &App{settings: s, listener: l}
 		if got := a.publicURL(); got != want {

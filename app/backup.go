@@ -36,7 +36,7 @@ func (s Source) Backup(ctx context.Context, to string, out io.Writer) error {
 		err = backupFromServer(ctx, err, socket.Path(s.Socket, s.Data), to)
 	}
 	if errors.Is(err, context.Canceled) {
-		return errors.New("stopped before the end; nothing is left of it")
+		return errors.New("stopped before the end; nothing is left behind")
 	}
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (s Source) BackupTo(ctx context.Context, to, say io.Writer) error {
 	defer file.Close()
 	n, err := io.Copy(to, file)
 	if err != nil {
-		return fmt.Errorf("stdout took %d bytes and no more: %w", n, err)
+		return fmt.Errorf("stdout accepted only %d bytes: %w", n, err)
 	}
 	_, err = fmt.Fprintf(say, "stdout: %d bytes, a copy of data file %s, and sound\n", n, s.Data)
 	return err

@@ -142,7 +142,7 @@ func (b *backups) dropOld() error {
 	names, future := backupsIn(b.dir, b.now())
 	if len(future) > 0 {
 		b.log.Warn().Str("dir", b.dir).Strs("files", future).
-			Msg("the names of these backups lie in the future: the clock is wrong, or was; they are neither counted nor deleted until then, so delete them yourself once you don't need them")
+			Msg("the names of these backups lie in the future, because the clock is wrong, or was. They are neither counted nor deleted until then: delete them yourself once you don't need them")
 	}
 	for _, name := range names[min(b.keep, len(names)):] {
 		if err := os.Remove(filepath.Join(b.dir, name)); err != nil {

@@ -72,7 +72,7 @@ func (a *App) renewCertificates(ctx context.Context) error {
 	}
 	defer a.challenges.close()
 	if a.challenges.listener != nil {
-		go a.serveAside(&a.challenges, "--acme-http is not answered any more; restart the program")
+		go a.serveAside(&a.challenges, "--acme-http is no longer answered; restart the program")
 	}
 	certificates.Run(ctx, a.certificates, a.reload)
 	return nil

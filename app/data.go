@@ -203,12 +203,12 @@ func seedError(err error) error {
 }
 
 // Migrated is the log line for a migrated file.
-const Migrated = "the data file is of a newer schema from now on, which the teamdata before can't read; " +
-	"to go back to that, put back the copy with: teamdata restore; delete the copy once you won't go back"
+const Migrated = "the data file now has a newer schema, which the previous teamdata can't read; " +
+	"to go back, restore the copy with: teamdata restore; delete the copy once you don't need it"
 
 // Sealed is the log line for a file that was sealed just now.
-const Sealed = "the data is sealed from now on, and opens with this key alone: " +
-	"keep a copy of the key, apart from the backups; secrets written before are in older backups"
+const Sealed = "the data is now sealed, and opens only with this key: " +
+	"keep a copy of the key, apart from the backups; older backups still hold the secrets unsealed"
 
 // Options returns the options for opening a data file, sealed if there is a key
 // file.
@@ -270,7 +270,7 @@ func (a *App) warnOfEventTypes(ctx context.Context) {
 		for _, e := range types {
 			if store.IsBuiltInEventType(e.Name) {
 				a.log.Warn().Str("eventType", e.Name).Str("hint", "remove the registered one with: teamdata event-type delete "+e.Name).
-					Msg("an event type that was registered is built in by now, and the built-in one counts")
+					Msg("a registered event type is now built in, and the built-in one applies")
 			}
 		}
 		return err

@@ -14,7 +14,7 @@ type Export struct {
 	Data        string
 	SealKeyFile string // empty: the data file is not sealed
 	To          string // a file, or - for stdout
-	Force       bool   // write over a file that is there
+	Force       bool   // overwrite an existing file
 }
 
 // Run exports to stdout, or to a file that gets its name only once it is complete.

@@ -37,19 +37,19 @@ func (f file) checkForm(flag string) error {
 	data, what := string(f), ""
 	switch {
 	case strings.TrimSpace(data) != data:
-		what = "begins or ends with a blank or a line break"
+		what = "begins or ends with a space or a line break"
 	case strings.ContainsFunc(data, isInvisible):
 		what = "holds a character that is not visible"
 	case data != "" && strings.ContainsRune(`"'`, rune(data[0])):
 		what = "begins with a quotation mark"
 	case urlForm.MatchString(data):
-		what = "is a URL, but does not begin with postgres:// in small letters"
+		what = "is a URL, but does not begin with postgres:// in lower case"
 	case parameterForm.MatchString(data):
 		what = "is a list of parameters, such as host=…"
 	default:
 		return nil
 	}
-	return hint.New(flag+" "+what, "write postgres://ROLE@HOST:5432/DATABASE for a database, or ./ before the path of a file that is called so")
+	return hint.New(flag+" "+what, "write postgres://ROLE@HOST:5432/DATABASE for a database, or put ./ before the path if it is a file")
 }
 
 // isInvisible reports whether nothing of a character is seen in a path, as of a mark of the
@@ -58,8 +58,8 @@ func isInvisible(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf) }
 
 // The advice for commands that work on whole files.
 const (
-	dumpAdvice    = "back up a database with pg_dump, or with what its host offers"
-	restoreAdvice = "restore a database with pg_restore, or with what its host offers"
+	dumpAdvice    = "back up a database with pg_dump, or with the tools of its host"
+	restoreAdvice = "restore a database with pg_restore, or with the tools of its host"
 	compactAdvice = "PostgreSQL's autovacuum makes free space available again; VACUUM FULL returns it to the disk"
 )
 

@@ -96,7 +96,7 @@ func (h *health) check() *verdict {
 		v.failing = append(v.failing, "dispatcher: it does not answer")
 	}
 	if h.dispatcher.Short() != "" {
-		v.failing = append(v.failing, "dispatcher: short of file descriptors, memory, local ports or the right time; the log says of which")
+		v.failing = append(v.failing, "dispatcher: short of file descriptors, memory, local ports or the right time; the log says which")
 	}
 	if off := h.store.ClockOffset().Abs(); off > store.MaxClockOffset {
 		v.failing = append(v.failing, fmt.Sprintf("clock: it and the database's differ by %s", off.Round(time.Second)))

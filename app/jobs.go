@@ -129,7 +129,7 @@ const holdAgain = 2 * time.Second
 func (a *App) hold(ctx context.Context, job string, do func(ctx context.Context) error) {
 	for ctx.Err() == nil {
 		if _, err := a.store.Hold(ctx, job, do); err != nil && ctx.Err() == nil {
-			a.log.Error().Fields(hint.Fields(err)).Str("job", job).Msg("it is not known which node does this job")
+			a.log.Error().Fields(hint.Fields(err)).Str("job", job).Msg("can't determine which node runs this job")
 		}
 		select {
 		case <-ctx.Done():
@@ -140,7 +140,7 @@ func (a *App) hold(ctx context.Context, job string, do func(ctx context.Context)
 
 const (
 	keyUseEvery  = time.Minute // how often the last use of keys is written
-	keyUseFailed = "the last use of keys can't be written; it is tried again"
+	keyUseFailed = "the last use of keys can't be written; trying again"
 )
 
 // writeKeyUse writes the last use of keys now.

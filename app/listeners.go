@@ -73,7 +73,7 @@ func (a *App) maxConns() int {
 		return a.settings.MaxConns
 	}
 	a.log.Warn().Uint64("openFiles", files).Int("maxConns", room).Str("hint", "raise the limit of open files (LimitNOFILE, ulimit -n), or set --max-conns").
-		Msg("this process may not have enough files open for --max-conns; it accepts fewer connections")
+		Msg("the limit of open files is too low for --max-conns; fewer connections are accepted")
 	return room
 }
 
@@ -188,7 +188,7 @@ func (s *sideServer) close() {
 func (a *App) activated() (net.Listener, error) {
 	const advice = "check the socket unit"
 	if n, err := strconv.Atoi(os.Getenv("LISTEN_FDS")); err == nil && n > 0 && os.Getenv("LISTEN_PID") == strconv.Itoa(os.Getpid()) && !system.IsOpen(firstHanded+n-1) {
-		return nil, SettingError{hint.New(fmt.Sprintf("LISTEN_FDS says that %d sockets are handed over, and there are fewer", n), advice)}
+		return nil, SettingError{hint.New(fmt.Sprintf("LISTEN_FDS announces %d sockets, but there are fewer", n), advice)}
 	}
 	handed := activation.Files(true) // a second start would take what is closed by then
 	if len(handed) == 0 {
@@ -200,7 +200,7 @@ func (a *App) activated() (net.Listener, error) {
 		file.Close()
 	}
 	if unused != nil {
-		a.log.Warn().Strs("sockets", unused).Msg("of the handed over sockets only the first is used: there is one listener")
+		a.log.Warn().Strs("sockets", unused).Msg("only the first of the passed sockets is used: there is one listener")
 	}
 	defer handed[0].Close() // the listener has its own
 	l, err := net.FileListener(handed[0])
@@ -209,7 +209,7 @@ func (a *App) activated() (net.Listener, error) {
 		err = errors.New("it does not listen")
 	}
 	if err != nil {
-		return nil, SettingError{hint.With(fmt.Errorf("the handed over socket %s can't be listened on: %w", handed[0].Name(), err), advice)}
+		return nil, SettingError{hint.With(fmt.Errorf("can't listen on the passed socket %s: %w", handed[0].Name(), err), advice)}
 	}
 	return l, nil
 }

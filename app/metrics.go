@@ -44,7 +44,7 @@ func (a *App) serveMetrics(handler http.Handler) error {
 		return err
 	}
 	a.metrics.http.WriteTimeout, a.metrics.http.IdleTimeout = 30*time.Second, 2*time.Minute // a scrape takes long, and the next comes in a minute
-	go a.serveAside(&a.metrics, "the metrics are served no more")
+	go a.serveAside(&a.metrics, "the metrics are no longer served")
 	a.log.Info().Str("url", "http://"+a.metrics.listener.Addr().String()+MetricsPath).Msg("serving metrics")
 	return nil
 }

@@ -69,7 +69,7 @@ func (f Offline) Admin(ctx context.Context, said io.Writer) (client *http.Client
 	closeData = func() error {
 		replayed := replaying.wait(said)
 		if queued.Load() {
-			fmt.Fprintln(said, "no server runs: what is to be sent waits in the data file for the next `teamdata serve`")
+			fmt.Fprintln(said, "no server is running: deliveries and mail wait in the data file for the next `teamdata serve`")
 		}
 		if removed.Load() {
 			return errors.Join(replayed, store.DropRemoved(context.Background(), s), s.Close())

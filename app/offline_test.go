@@ -88,7 +88,7 @@ func TestReplayOffline(t *testing.T) {
 		ask("POST", "/orgs", `{"id":"org_acme","name":"Acme"}`)
 		ask("POST", replays, body)
 	})
-	if want := "the replay is stopped; the next `teamdata serve` goes on with it\n"; said != want {
+	if want := "the replay has stopped; the next `teamdata serve` continues it\n"; said != want {
 		t.Errorf("it said %q, not %q", said, want)
 	}
 	count := func(state string, want int) {

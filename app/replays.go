@@ -23,7 +23,7 @@ const replaysEvery = time.Second
 func (a *App) replayJob() job {
 	return job{
 		pause: replaysEvery, wake: a.replays,
-		do: func(ctx context.Context) error { return store.RunReplays(ctx, a.store) }, failed: "deliveries can't be replayed; it is tried again",
+		do: func(ctx context.Context) error { return store.RunReplays(ctx, a.store) }, failed: "deliveries can't be replayed; trying again",
 	}
 }
 
@@ -49,7 +49,7 @@ func (r *replaysOffline) wait(said io.Writer) error {
 	r.running.Wait()
 	err := errors.Join(r.errs...)
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(said, "the replay is stopped; the next `teamdata serve` goes on with it")
+		fmt.Fprintln(said, "the replay has stopped; the next `teamdata serve` continues it")
 		return nil
 	}
 	return err

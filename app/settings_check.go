@@ -76,19 +76,19 @@ func (s *Settings) checkRules() error {
 		kept         bool
 		rule, advice string // the advice may be empty
 	}{
-		{s.KeyRate >= 0, "--key-rate is 0 (no limit) or more", ""},
-		{s.ClientRate >= 0, "--client-rate is 0 (no limit) or more", ""},
-		{s.MaxConns >= 0, "--max-conns is 0 (no limit) or more", ""},
-		{s.MaxConnsPerClient >= 0, "--max-conns-per-client is 0 (no limit) or more", ""},
-		{s.AttemptTimeout > 0, "--attempt-timeout is longer than 0, such as 15s", ""},
-		{s.DeliveryRetention > 0, "--delivery-retention is longer than 0, such as 720h", ""},
-		{s.HeldRetention > 0, "--held-retention is longer than 0, such as 2160h", ""},
-		{s.BackupEvery >= time.Minute, "--backup-every is 1m or more, such as 24h", ""},
-		{s.BackupKeep >= 1, "--backup-keep is 1 or more", ""},
-		{s.AccessLogSample >= 1, "--access-log-sample is 1 or more", ""},
-		{!hasNonPositive(s.RetrySchedule), "--retry-schedule holds times longer than 0, such as 1m,5m,25m,125m,625m", ""},
-		{!hasNonPositive(s.MailRetrySchedule), "--mail-retry-schedule holds times longer than 0, such as 1m,5m,25m,2h", ""},
-		{log == server.LogAll || log == server.LogErrors || log == server.LogOff, fmt.Sprintf("--access-log %q is none of all, errors, off", log), ""},
+		{s.KeyRate >= 0, "--key-rate must be 0 (no limit) or more", ""},
+		{s.ClientRate >= 0, "--client-rate must be 0 (no limit) or more", ""},
+		{s.MaxConns >= 0, "--max-conns must be 0 (no limit) or more", ""},
+		{s.MaxConnsPerClient >= 0, "--max-conns-per-client must be 0 (no limit) or more", ""},
+		{s.AttemptTimeout > 0, "--attempt-timeout must be longer than 0, such as 15s", ""},
+		{s.DeliveryRetention > 0, "--delivery-retention must be longer than 0, such as 720h", ""},
+		{s.HeldRetention > 0, "--held-retention must be longer than 0, such as 2160h", ""},
+		{s.BackupEvery >= time.Minute, "--backup-every must be 1m or more, such as 24h", ""},
+		{s.BackupKeep >= 1, "--backup-keep must be 1 or more", ""},
+		{s.AccessLogSample >= 1, "--access-log-sample must be 1 or more", ""},
+		{!hasNonPositive(s.RetrySchedule), "--retry-schedule must hold times longer than 0, such as 1m,5m,25m,125m,625m", ""},
+		{!hasNonPositive(s.MailRetrySchedule), "--mail-retry-schedule must hold times longer than 0, such as 1m,5m,25m,2h", ""},
+		{log == server.LogAll || log == server.LogErrors || log == server.LogOff, fmt.Sprintf("--access-log %q is not all, errors or off", log), ""},
 
 		{!s.Demo || s.Data == DefaultData && s.Seed == "", "--demo brings its own data", "leave out --data and --seed"},
 		{s.SMTPURL == "" || s.MailFrom != "", "--smtp-url needs --mail-from, the address that mail comes from, such as teamdata@example.com", ""},
@@ -112,8 +112,8 @@ func (s *Settings) checkRules() error {
 		{len(s.FrameAncestors) == 0 || https, "--frame-ancestors needs HTTPS, because browsers send no cookie to a frame without it", "give --public-url https://…, or leave out --http"},
 
 		{shared || s.StateDir == "", "--state-dir is for a database in --data", "leave it out: what belongs to a data file is put beside it"},
-		{shared || s.Node == "", "--node is for a database in --data", "leave it out: one server alone uses a data file"},
-		{s.Node == "" || store.ValidID(s.Node), "--node " + terminal.ShellWord(s.Node) + " is no name of a node", "give 1 to 64 of A-Z a-z 0-9 _ and -"},
+		{shared || s.Node == "", "--node is for a database in --data", "leave it out: a data file has only one server"},
+		{s.Node == "" || store.ValidID(s.Node), "--node " + terminal.ShellWord(s.Node) + " is not a name for a node", "give 1 to 64 of A-Z a-z 0-9 _ and -"},
 		{!shared || s.BackupDir == "", "--backup-dir is for a data file, and --data is a database", dumpAdvice},
 
 		{!test || s.Seed != "-", "--seed - can be read only once, and with --test-clock a reset reads it again", "give the path of a file"},
@@ -230,7 +230,7 @@ func (s *Settings) checkACME() error {
 func (s *Settings) checkACMEDirectories() error {
 	for i, directory := range s.ACMEDirectories {
 		if u, err := url.Parse(directory); err != nil || u.Scheme != "https" || u.Host == "" {
-			return fmt.Errorf("--acme-directory %q is no https:// URL, such as %s", directory, certificates.LetsEncrypt)
+			return fmt.Errorf("--acme-directory %q is not an https:// URL, such as %s", directory, certificates.LetsEncrypt)
 		}
 		if slices.Contains(s.ACMEDirectories[:i], directory) {
 			return hint.New(fmt.Sprintf("--acme-directory has %s twice", directory), "name another authority as the second, or leave it out")

@@ -59,7 +59,7 @@ func (c *TestClock) moveTo(at time.Time) {
 // MaxAdvance is how far the test clock moves in one call.
 const MaxAdvance = 10 * 366 * 24 * time.Hour
 
-var errNoTestClock = hint.New("the server goes by the system's clock", "start it with a test clock")
+var errNoTestClock = hint.New("the server uses the system's clock", "start it with a test clock")
 
 // Advance moves the test clock forward by 0 to [MaxAdvance], from each due time to
 // the next: attempts, mail and the retention of data follow one another as if the

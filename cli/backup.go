@@ -18,7 +18,7 @@ func backupCommand() *cobra.Command {
 	var from app.Source
 	cmd := &cobra.Command{
 		Use:   "backup FILE|-",
-		Short: "Copy the data file, also while it is served",
+		Short: "Copy the data file, even while it is served",
 		Long: `Writes a consistent copy of a data file to a new file, and verifies it before
 the file gets its name. While a server has the data file open, the server makes
 the copy and keeps serving. An existing file is never overwritten.
@@ -88,7 +88,7 @@ func restore(cmd *cobra.Command, backup, data string) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "data file %s is a copy of %s, and sound\n", data, backup)
 	if kept != "" {
-		fmt.Fprintf(out, "the file before it is %s\n", kept)
+		fmt.Fprintf(out, "the previous file is now %s\n", kept)
 	}
 	return nil
 }

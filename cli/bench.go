@@ -47,7 +47,7 @@ do.`,
 			line.Stop()
 			switch {
 			case err != nil && cmd.Context().Err() != nil:
-				return errors.New("stopped before the end; nothing is left of it")
+				return errors.New("stopped before the end; nothing is left behind")
 			case err != nil:
 				return err
 			case asJSON:

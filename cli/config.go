@@ -122,7 +122,7 @@ func (c *configuration) print(out io.Writer, asJSON bool) error {
 func configCheckCommand(c *configuration) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Check for settings that serve would refuse or ignore",
+		Short: "Check the settings, as a service unit does before a start",
 		Long: `Checks the settings of serve for TEAMDATA_ names in the environment that no
 command knows, malformed values, and flags that don't go together. It opens no
 file and makes no connection, so a service unit can run it before each start.
@@ -160,7 +160,7 @@ func unknownNames() (faults []error) {
 		if !ours || slices.Contains(known, setting) {
 			continue
 		}
-		fix := "unset it: the names are those of the flags in teamdata serve --help"
+		fix := "unset it: the names are those of the flags in teamdata serve --help --all"
 		if nearest, near := strictjson.Nearest(setting, known); near {
 			fix = "did you mean " + environmentName(nearest) + "?"
 		}

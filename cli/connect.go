@@ -127,7 +127,7 @@ func operatorToken(t operator.Target) (string, error) {
 	return token, nil
 }
 
-const giveTokenFile = "give the path of a file that holds the token alone"
+const giveTokenFile = "give the path of a file that holds only the token"
 
 // tokenForm is that of an operator token. Its parts have the characters of ids.
 var tokenForm = regexp.MustCompile(`^[\w-]+\.[\w-]+$`)

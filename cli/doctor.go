@@ -46,7 +46,7 @@ It asks the system's DNS for each --domain, and calls other servers only with
 	}
 	bindSettings(c.Flags, &c.Settings)
 	cmd.Flags().AddFlagSet(c.Flags)
-	cmd.Flags().BoolVar(&c.Online, "online", false, "call the ACME authority and the mail server too, without an order or a mail")
+	cmd.Flags().BoolVar(&c.Online, "online", false, "also call the ACME authority and the mail server, without ordering or sending anything")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -80,7 +80,7 @@ health check.`,
 	f.StringVar(&p.StateDir, "state-dir", "", "the `folder` with the socket of a server on a database; default: the working directory")
 	f.StringVar(&p.Socket, "socket", "", "the admin `socket` of the server; default: the data file's path followed by .sock, or teamdata.sock in --state-dir")
 	f.StringVar(&p.URL, "url", "", "the `URL` of the server, to ask there instead of on the socket")
-	f.StringVar(&p.CAFile, "ca-file", "", "a PEM `file` with the CA of --url, to trust beside the system's")
+	f.StringVar(&p.CAFile, "ca-file", "", "a PEM `file` with a CA to trust for --url, in addition to the system's")
 	f.DurationVar(&timeout, "timeout", 5*time.Second, "how long the answer may take")
 	return cmd
 }

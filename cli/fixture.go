@@ -14,7 +14,7 @@ func exportCommand() *cobra.Command {
 	var x app.Export
 	cmd := &cobra.Command{
 		Use:   "export [FILE|-]",
-		Short: "Write the records of a data file as JSON, also while it is served",
+		Short: "Write the records of a data file as JSON, even while it is served",
 		Long: `Writes the orgs in a data file with their members, audit logs, instructions,
 keys and endpoints, and the plans, event types and operator tokens. The output
 is a fixture: JSON with one record on each line, which import reads. The same
@@ -56,7 +56,7 @@ keys' secrets: protect it like a password file.`,
 	}
 	cmd.Flags().StringVar(&x.Data, "data", app.DefaultData, "the data `file`, or postgres://… for a PostgreSQL database")
 	cmd.Flags().StringVar(&x.SealKeyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with")
-	cmd.Flags().BoolVar(&x.Force, "force", false, "write over a file that is there")
+	cmd.Flags().BoolVar(&x.Force, "force", false, "overwrite an existing file")
 	return cmd
 }
 
@@ -94,7 +94,7 @@ file. An import makes no audit entries, and sends no webhooks.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`, which is made if it is not there; or postgres://… for a PostgreSQL database")
+	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`, created if it doesn't exist; or postgres://… for a PostgreSQL database")
 	cmd.Flags().StringVar(&keyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with, or is to be")
 	return cmd
 }

@@ -16,7 +16,7 @@ func migrateCommand() *cobra.Command {
 	var m app.Migration
 	cmd := &cobra.Command{
 		Use:   "migrate --from DATA --to DATA",
-		Short: "Carry all data from a file to a PostgreSQL database, or back",
+		Short: "Copy all data from a file to a PostgreSQL database, or back",
 		Long: `Copies all data from a data file to a PostgreSQL database, or back: every
 record, including waiting deliveries and certificates. Both are given as in
 --data. No server may use the source, which is locked and keeps its data. The
@@ -47,7 +47,7 @@ keep serving with it.`,
 		},
 	}
 	cmd.Flags().StringVar(&m.From, "from", "", "the data `file` to read, or postgres://… for a PostgreSQL database")
-	cmd.Flags().StringVar(&m.To, "to", "", "the `file` to make, or postgres://… for an empty PostgreSQL database")
+	cmd.Flags().StringVar(&m.To, "to", "", "the `file` to create, or postgres://… for an empty PostgreSQL database")
 	cmd.Flags().StringVar(&m.SealKeyFile, "seal-key-file", "", "the `file` with the key that the data is sealed with")
 	for _, name := range []string{"from", "to"} {
 		if err := cmd.MarkFlagRequired(name); err != nil {

@@ -47,7 +47,7 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 		if err := jobs.Decode(&j); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return fmt.Errorf("this command is for teamdata bench alone: %w", err)
+			return fmt.Errorf("this command is only for teamdata bench: %w", err)
 		}
 		var r result
 		var err error

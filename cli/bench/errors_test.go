@@ -76,7 +76,7 @@ func TestWorkerInput(t *testing.T) {
 		t.Errorf("without a job it ended with %v and said %s", err, &out)
 	}
 	err := Work(t.Context(), strings.NewReader("hello\n"), &out)
-	if err == nil || !strings.Contains(err.Error(), "for teamdata bench alone") {
+	if err == nil || !strings.Contains(err.Error(), "only for teamdata bench") {
 		t.Errorf("the error is %v", err)
 	}
 	err = Work(t.Context(), strings.NewReader(`{"Post":{"CAFile":"none.pem"}}`), &out)

@@ -78,7 +78,7 @@ func (d *doctor) checkData(context.Context) {
 	info, err := os.Stat(d.Data)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.ok("%s is not there yet; serve makes it", d.Data)
+		d.ok("%s doesn't exist yet; serve creates it", d.Data)
 	case err != nil:
 		d.problem("name another with --data", "%v", err)
 	case !info.Mode().IsRegular():
@@ -130,13 +130,13 @@ func (d *doctor) checkFile(ctx context.Context, path, fix string) (sound bool) {
 	older := errors.Is(err, app.ErrOlderSchema)
 	switch {
 	case older:
-		d.warn("see that there is room for the copy that this keeps beside it", "%s is of an older schema, and brought up to date when it is served", path)
+		d.warn("make sure that there is room for a copy beside it", "%s has an older schema, which serve upgrades", path)
 	case err != nil:
 		d.refused(err)
 	case faults > 0:
 		d.problem(fix, "%s is damaged, %s, first: %s", path, terminal.Count(faults, "fault"), first)
 	default:
-		d.ok("%s is sound, and of this teamdata's schema", path)
+		d.ok("%s is sound, and has the schema of this version", path)
 	}
 	return older || err == nil && faults == 0 // for an older one its pages were walked too
 }
@@ -150,12 +150,16 @@ func (d *doctor) checkSealKey(ctx context.Context) {
 	if info, err := os.Stat(d.SealKeyFile); err == nil && d.openToOthers("key file", d.SealKeyFile, info, others) {
 		return
 	}
-	what := "file"
+	what := "data file"
 	if app.IsDatabase(d.Data) {
 		what = "database"
 	}
 	if !d.sound { // and a file safe to map
-		d.ok("not held to the %s, which can't be read now", what)
+		why := "can't be read"
+		if d.served {
+			why = "is in use"
+		}
+		d.ok("not checked: the %s %s", what, why)
 		return
 	}
 	sealed, err := app.CheckSealKey(ctx, d.Data, d.SealKeyFile)

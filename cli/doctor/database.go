@@ -99,9 +99,9 @@ func (d *doctor) checkDatabaseClock(i app.Inspection) {
 	off := i.Offset.Abs().Round(time.Millisecond)
 	switch {
 	case off > clockProblem:
-		d.problem("let both machines take their time from the same servers, by NTP", "the clocks of this machine and of the database differ by %s", off)
+		d.problem("synchronize both machines with the same NTP servers", "the clocks of this machine and of the database differ by %s", off)
 	case off > clockWarning:
-		d.warn("let both machines take their time from the same servers, by NTP", "the clocks of this machine and of the database differ by %s", off)
+		d.warn("synchronize both machines with the same NTP servers", "the clocks of this machine and of the database differ by %s", off)
 	default:
 		d.ok("its clock and this machine's differ by %s", off)
 	}
@@ -154,7 +154,7 @@ func (d *doctor) checkStateDir(context.Context) {
 	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.problem("make it for this user: mkdir -p -m 0700 "+terminal.ShellWord(folder), "the folder of --state-dir is not there: %s", folder)
+		d.problem("make it for this user: mkdir -p -m 0700 "+terminal.ShellWord(folder), "the folder of --state-dir doesn't exist: %s", folder)
 	case err != nil || !info.IsDir():
 		d.problem("name a folder with --state-dir", "%s is not a folder", folder)
 	default:

@@ -71,7 +71,7 @@ func (d *doctor) checkSpace(what, folder string) {
 	if free, known := system.DiskFree(folder); known {
 		d.checkFree(what, free, size)
 	} else {
-		d.ok("how much is free on %s is not known here", what)
+		d.ok("the free space on %s can't be determined here", what)
 	}
 }
 
@@ -91,7 +91,7 @@ func (d *doctor) checkFree(what string, free uint64, size int64) {
 func (d *doctor) checkClock(context.Context) {
 	now, newest := d.now(), d.newestTime()
 	if newest.After(now.Add(aheadBy)) {
-		d.problem("set the clock, with NTP", "it says %s, and the data file or a backup is of, or holds, %s", now.UTC().Format(time.RFC3339), newest.UTC().Format(time.RFC3339))
+		d.problem("set the clock, with NTP", "it says %s, but the data file or a backup is from %s", now.UTC().Format(time.RFC3339), newest.UTC().Format(time.RFC3339))
 		return
 	}
 	if synced, known := system.ClockSynced(); known && !synced {

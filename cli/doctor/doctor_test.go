@@ -45,7 +45,7 @@ func TestCertificateThatEnds(t *testing.T) {
 	d := doctor{now: func() time.Time { return leaf.Leaf.NotAfter.Add(-time.Hour) }}
 	d.TLSCert, d.TLSKey = both, both
 	d.checkCertificate(t.Context())
-	finds(t, d.list, "", Warning, "ends in 1h0m0s.*renew it")
+	finds(t, d.list, "", Warning, "expires in 1h0m0s.*renew it")
 }
 
 func TestACME(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 // checkCertificate checks the files of a certificate of the operator's own.
 func (d *doctor) checkCertificate(context.Context) {
 	if d.TLSCert == "" || d.TLSKey == "" {
-		d.ok("no files: %s", d.withoutFiles())
+		d.ok("%s", d.withoutFiles())
 		return
 	}
 	files, err := certificates.NewFiles(certificates.FilesConfig{Cert: d.TLSCert, Key: d.TLSKey, Log: zerolog.Nop(), Now: d.now})
@@ -40,17 +40,17 @@ func (d *doctor) checkCertificate(context.Context) {
 func (d *doctor) withoutFiles() string {
 	switch {
 	case d.HTTP:
-		return "plain HTTP"
+		return "none, with plain HTTP"
 	case len(d.Domains) > 0:
-		return "by ACME"
+		return "issued by ACME"
 	}
-	return "of the local CA"
+	return "issued by the local CA"
 }
 
 func (d *doctor) checkEnd(s store.CertificateStatus) {
 	end := s.NotAfter
 	if now := d.now(); s.Overdue(now) {
-		d.warn("renew it", "%s ends in %s, at %s", d.TLSCert, end.Sub(now).Round(time.Minute), end.Format(time.RFC3339))
+		d.warn("renew it", "%s expires in %s, at %s", d.TLSCert, end.Sub(now).Round(time.Minute), end.Format(time.RFC3339))
 		return
 	}
 	d.ok("%s and its key match, and it is valid until %s", d.TLSCert, end.Format(time.RFC3339))
@@ -97,7 +97,7 @@ func (d *doctor) checkAuthorities(context.Context) {
 // checkBackups checks the folder of backups and the newest in it.
 func (d *doctor) checkBackups(ctx context.Context) {
 	if d.BackupDir == "" {
-		d.warn("make them with --backup-dir, or by other means", "serve makes no backups")
+		d.warn("make backups with --backup-dir, or by other means", "serve makes no backups")
 		return
 	}
 	folder := d.BackupDir
@@ -122,7 +122,7 @@ func (d *doctor) checkNewest(ctx context.Context) {
 		return
 	}
 	if age := d.now().Sub(made); age > 2*d.BackupEvery {
-		d.warn("look for the error in serve's log", "the newest backup is %s old, and one is to be made every %s", age.Round(time.Minute), d.BackupEvery)
+		d.warn("look for the error in serve's log", "the newest backup is %s old, but one is due every %s", age.Round(time.Minute), d.BackupEvery)
 	}
 	d.checkFile(ctx, path, "make another: teamdata backup FILE")
 }

@@ -35,13 +35,13 @@ func (d *doctor) checkListeners(ctx context.Context) {
 	})
 	host, _, err := net.SplitHostPort(d.Listen)
 	if d.HTTP && err == nil && !netguard.IsLoopback(host) {
-		d.warn("let only a proxy with TLS reach it, or leave out --http", "--listen %s is plain HTTP, and keys cross the network in it", d.Listen)
+		d.warn("let only a proxy with TLS reach it, or leave out --http", "--listen %s is plain HTTP, so keys cross the network unencrypted", d.Listen)
 	}
 }
 
 func (d *doctor) tryAddress(flag, address string) {
 	if d.served {
-		d.ok("--%s %s: not tried, the server may have it", flag, address)
+		d.ok("--%s %s: not tried, because the running server may use it", flag, address)
 		return
 	}
 	l, err := app.Listen(address)
@@ -112,7 +112,7 @@ func (d *doctor) checkEndpoints(context.Context) {
 }
 
 func (d *doctor) checkAllowed(p netip.Prefix) {
-	const fix = "allow the receivers' own addresses alone with --allow-endpoint-cidr"
+	const fix = "allow only the receivers' own addresses with --allow-endpoint-cidr"
 	if isWide(p) {
 		d.problem(fix, "%s lets webhooks into every network that this machine reaches", p)
 		return
@@ -153,6 +153,6 @@ func (d *doctor) checkAddress(domain string, ip netip.Addr, own []net.Addr) {
 	case ip.IsLoopback() || ip.IsPrivate() || !ip.IsGlobalUnicast():
 		d.warn("correct its A or AAAA record", "%s is at %s, where nobody on the internet reaches it", domain, ip)
 	default:
-		d.ok("%s is at %s, which is none of this machine's: right behind NAT or a proxy", domain, ip)
+		d.ok("%s is at %s, which isn't this machine's; that is right behind NAT or a proxy", domain, ip)
 	}
 }

@@ -51,7 +51,7 @@ func (d *doctor) checkNodes(i app.Inspection) {
 }
 
 func (d *doctor) checkNodeClock(n store.Node) {
-	const fix = "let its machine and that of the database take their time from the same servers, by NTP"
+	const fix = "synchronize its machine and that of the database with the same NTP servers"
 	off := n.ClockOffset.Abs()
 	switch {
 	case off > clockProblem:

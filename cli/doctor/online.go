@@ -29,7 +29,7 @@ func (d *doctor) checkACME(ctx context.Context) {
 	for _, directory := range d.ACMEDirectories {
 		date, err := readDirectory(ctx, directory, roots, d.Version)
 		if err != nil {
-			d.problem("check --acme-directory, --acme-ca and the way out of this machine", "%s: %v", directory, err)
+			d.problem("check --acme-directory, --acme-ca and this machine's way out to the network", "%s: %v", directory, err)
 			continue
 		}
 		d.ok("%s answers", directory)
@@ -64,7 +64,7 @@ func readDirectory(ctx context.Context, address string, roots *x509.CertPool, ve
 func (d *doctor) checkMail(ctx context.Context) {
 	switch {
 	case d.SMTPURL == "":
-		d.warn("name a mail server with --smtp-url", "nobody is told of endpoints that are disabled: there is no mail server")
+		d.warn("name a mail server with --smtp-url", "nobody is notified of disabled endpoints: there is no mail server")
 		return
 	case !d.Online:
 		d.ok("not called: see --online")
@@ -79,8 +79,8 @@ func (d *doctor) checkMail(ctx context.Context) {
 		return // the check of the settings reports it, without the URL
 	}
 	if err := sender.LogIn(ctx); err != nil {
-		d.problem("check --smtp-url, --smtp-ca and the way out of this machine", "%s: %v", sender.Server(), err)
+		d.problem("check --smtp-url, --smtp-ca and this machine's way out to the network", "%s: %v", sender.Server(), err)
 		return
 	}
-	d.ok("%s lets us in", sender.Server())
+	d.ok("%s accepts the login", sender.Server())
 }

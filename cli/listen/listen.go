@@ -110,13 +110,13 @@ const (
 func (s *settings) check(f *pflag.FlagSet, secrets receiver.Secrets) error {
 	switch {
 	case s.Status < 200 || s.Status > 599:
-		return errors.New("--status is 200 to 599, such as 204 or 503")
+		return errors.New("--status must be 200 to 599, such as 204 or 503")
 	case s.Delay < 0 || s.Delay > maxDelay:
-		return fmt.Errorf("--delay is 0s to %s, such as 2s", maxDelay)
+		return fmt.Errorf("--delay must be 0s to %s, such as 2s", maxDelay)
 	case s.Forward != "" && f.Changed("status"):
 		return hint.New("--status and --forward both say the answer", "leave one out")
 	case s.Count < 0:
-		return errors.New("--count is 0 (no end) or more")
+		return errors.New("--count must be 0 (no end) or more")
 	case s.Count > 0 && len(secrets) == 0:
 		return hint.New("--count counts verified events, and there is no secret to verify them with", "give one with --secret-file")
 	case s.Timeout < 0 || s.Timeout > 0 && s.Count == 0:
@@ -124,7 +124,7 @@ func (s *settings) check(f *pflag.FlagSet, secrets receiver.Secrets) error {
 	case (s.TLSCert == "") != (s.TLSKey == ""):
 		return hint.New("--tls-cert and --tls-key go together", "give both, or neither for the local CA")
 	case s.HTTP && (s.TLSCert != "" || s.TLSDir != ""):
-		return hint.New("--http is without TLS", "leave out --http, or --tls-cert, --tls-key and --tls-dir")
+		return hint.New("--http means no TLS", "leave out --http, or --tls-cert, --tls-key and --tls-dir")
 	case s.TLSCert != "" && s.TLSDir != "":
 		return hint.New("--tls-dir keeps the local CA, which --tls-cert replaces", "leave one out")
 	}

@@ -6,12 +6,12 @@ func keyCommand(e *env) *cobra.Command {
 	r := newOrgResource(e, "key", "Manage the API keys of an org")
 	r.add(action{
 		use: "create --scopes SCOPES --created-by USER",
-		long: `Prints the new API key once: only its hash is stored. The key works while the
-member who created it is an owner or admin of the org. It is suspended while
-they have another role, and revoked when they are removed.`,
+		long: `Creates an API key and prints it once: only its hash is stored. The key works
+while the member who created it is an owner or admin of the org. It is
+suspended while they have another role, and revoked when they are removed.`,
 		example: "key create --scopes read --created-by usr_ada --name reader\nkey create --scopes read,write --created-by usr_ada --expires-at 720h\nkey create --scopes read --created-by usr_ada --quiet > key",
 		op:      createKey,
-		shows:   "key", secret: true, done: "the key is shown this once; keep it like a password",
+		shows:   "key", secret: true, done: "the key is shown only this once; keep it like a password",
 	})
 	r.add(action{
 		use:     "list",
@@ -25,7 +25,7 @@ they have another role, and revoked when they are removed.`,
 		use:     "revoke KEY",
 		example: "key revoke key_reader\nkey revoke key_reader --yes",
 		op:      revokeKey,
-		confirm: "This revokes the API key {id} for ever",
+		confirm: "This permanently revokes the API key {id}",
 	})
 	return r.Command
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func auditCommand(e *env) *cobra.Command {
-	r := newOrgResource(e, "audit", "Read and extend an org's audit log")
+	r := newOrgResource(e, "audit", "Read an org's audit log, and add entries to it")
 	var ofServer bool
 	list := action{
 		use: "list", short: "List the audit log, oldest first",
@@ -54,7 +54,7 @@ twice.`,
 	}
 	cmd := r.add(add)
 	add.op.bind(cmd.Flags())
-	cmd.Flags().StringVar(&file, "file", "", "a `file` with an entry a line; - is the standard input")
+	cmd.Flags().StringVar(&file, "file", "", "a `file` with an entry on each line; - is the standard input")
 	cmd.MarkFlagsOneRequired("action", "file")
 	cmd.MarkFlagsMutuallyExclusive("action", "file")
 	cmd.MarkFlagsMutuallyExclusive("target-id", "file")
@@ -67,7 +67,7 @@ const (
 	maxLine       = 1 << 20
 )
 
-const oneALine = "a file of entries has one JSON object a line"
+const oneALine = "a file of entries has one JSON object on each line"
 
 // upload is a file of entries that is being sent, a batch at a time.
 type upload struct {

@@ -12,7 +12,7 @@ import (
 )
 
 func clockCommand(e *env) *cobra.Command {
-	r := newResource(e, "clock", "Show and advance the clock of a server for tests")
+	r := newResource(e, "clock", "Show and advance the clock of a test server")
 	r.add(action{use: "show", short: "Show what the clock reads", example: "clock show\nclock show --quiet", op: readClock, shows: "now"}.forTests())
 	r.add(action{
 		use: "advance TIME", short: "Move the clock forward, and send what becomes due",
@@ -62,7 +62,7 @@ func wholeSeconds(text string) (seconds int64, ok bool) {
 
 func resetCommand(e *env) *cobra.Command {
 	return e.single(action{
-		use: "reset", short: "Delete the data of a server for tests, and read its seed again",
+		use: "reset", short: "Delete the data of a test server, and read its seed again",
 		long: `Deletes all data of a server that was started with --test-clock, and then reads
 its --seed again. The clock stays where it is.`,
 		example: "reset --yes",

@@ -26,7 +26,7 @@ queued.
 	r.add(action{use: "show DELIVERY", short: "Show a delivery with its attempts and its body", example: "delivery show whd_01JD", op: readDelivery, print: (*session).showDelivery})
 	r.add(action{
 		use: "replay DELIVERY", short: "Replay a delivery",
-		long: `The delivery becomes due now, with the same webhook-id and a new series of
+		long: `Makes a delivery due now, with the same webhook-id and a new series of
 attempts. Receivers recognize by the webhook-id the events that they already
 have. To replay many deliveries, see: teamdata replay create`,
 		example: "delivery replay whd_01JD",

@@ -19,8 +19,8 @@ func endpointCommand(e *env) *cobra.Command {
 	endpointShow(r)
 	r.add(action{
 		use: "update ENDPOINT", short: "Update an endpoint's URL, events or description",
-		long: `Fields that aren't given stay as they are. Waiting deliveries go to the new
-URL.
+		long: `Changes what is given, and leaves the rest as it is. Waiting deliveries go to
+the new URL.
 
 ` + eventsHelp,
 		example: "endpoint update whe_hook --url https://example.com/hook2\nendpoint update whe_hook --events 'member.*,invoice.paid'",
@@ -30,7 +30,7 @@ URL.
 		use: "delete ENDPOINT", short: "Delete an endpoint and its deliveries",
 		example: "endpoint delete whe_hook --yes",
 		op:      deleteEndpoint,
-		confirm: "This deletes the endpoint {id} with its deliveries, those that wait too",
+		confirm: "This deletes the endpoint {id} with its deliveries, including those that are waiting",
 	})
 	r.add(action{use: "enable ENDPOINT", short: "Enable an endpoint: held deliveries are sent, in order", example: "endpoint enable whe_hook", op: enableEndpoint})
 	r.add(action{use: "disable ENDPOINT", short: "Disable an endpoint: its deliveries are held", example: "endpoint disable whe_hook", op: disableEndpoint})
@@ -50,8 +50,8 @@ func endpointCreate(r *resource) {
 	var secretFile string
 	bindSecretFile(r.add(action{
 		use: "create --url URL --events EVENTS", short: "Create an endpoint",
-		long: `The endpoint gets a generated secret unless you give one. Receivers verify
-events with it. To see it again:
+		long: `Creates an endpoint, with a generated secret unless you give one. Receivers
+verify events with it. To see it again:
 
   teamdata endpoint show ENDPOINT --secret
 

@@ -20,7 +20,7 @@ func eventCommand(e *env) *cobra.Command {
 its deliveries. Its data is one JSON object, as an argument or in a file. To see
 the types: teamdata event-type list`,
 		example: `event send invoice.paid '{"amount": 12}'` + "\nevent send invoice.paid --file invoice.json\nevent send invoice.paid --file - < invoice.json",
-		args:    cobra.RangeArgs(1, 2),
+		args:    typeAndData,
 		op:      sendEvent, argument: "type",
 		addTo: func(s *session, body object) (err error) {
 			if file == "" {
@@ -45,6 +45,13 @@ the types: teamdata event-type list`,
 	return r.Command
 }
 
+func typeAndData(cmd *cobra.Command, args []string) error {
+	if len(args) < 1 || len(args) > 2 {
+		return SeeHelp(cmd, errors.New("takes the type of the event and its data, as in: "+cmd.UseLine()))
+	}
+	return nil
+}
+
 // showSent prints the deliveries of an event that was sent.
 func (s *session) showSent(answer json.RawMessage) error {
 	var sent api.Deliveries
@@ -52,7 +59,7 @@ func (s *session) showSent(answer json.RawMessage) error {
 	case json.Unmarshal(answer, &sent) != nil:
 		return errForm
 	case len(sent.Deliveries) == 0:
-		s.note("no endpoint selects %s, or the plan has no webhooks: it is sent nowhere", s.args[0])
+		s.note("no endpoint selects %s, or the plan has no webhooks: nothing is sent", s.args[0])
 	}
 	return s.out.ids(sent.Deliveries)
 }

@@ -29,7 +29,7 @@ func eventTypeCommand(e *env) *cobra.Command {
 	}, true)
 	put(action{
 		use: "update TYPE", short: "Update an event type",
-		long:    `What isn't given stays as it is.`,
+		long:    `Changes what is given, and leaves the rest as it is.`,
 		example: "event-type update invoice.paid --schema-file invoice.schema.json",
 	}, false)
 	r.add(action{
@@ -81,7 +81,7 @@ func (s *session) findByName(r *resource, isNew bool) (found map[string]json.Raw
 	case err != nil:
 		return nil, err
 	case isNew && found != nil:
-		return nil, hint.New(name+" exists already", "change it with: teamdata "+r.Name()+" update "+s.args[0])
+		return nil, hint.New(name+" already exists", "change it with: teamdata "+r.Name()+" update "+s.args[0])
 	case !isNew && found == nil:
 		return nil, hint.New("there is no "+name, "list them with: teamdata "+r.Name()+" list")
 	}

@@ -59,8 +59,9 @@ func instructionsUpdate(r *resource) {
 	var file string
 	cmd := r.add(action{
 		use: "update TEXT | --file FILE", short: "Replace the instructions", args: cobra.MaximumNArgs(1),
-		long: `The instructions become the given text, or that of a file, unchanged. Endpoints
-that select the event assistant.instructionsChanged receive it.`,
+		long: `Replaces the instructions with the given text, or with that of a file,
+unchanged. Endpoints that select the event assistant.instructionsChanged
+receive it.`,
 		example: "instructions update 'Answer in English.'\ninstructions update --file instructions.txt\ninstructions update --file - < instructions.txt",
 		do: func(s *session) error {
 			if file == "" {
@@ -137,7 +138,7 @@ func (s *session) saveEdited(file, text, tag string) error {
 	}
 	err = s.setInstructions(edited, teamdata.SetHeader("If-Match", tag))
 	if refusedWith(err, teamdata.CodePreconditionFailed) {
-		return hint.New("somebody else changed the instructions meanwhile, and theirs stay", "see them with: teamdata instructions show")
+		return hint.New("someone else changed the instructions in the meantime, and their version stays", "see them with: teamdata instructions show")
 	}
 	return err
 }

@@ -28,9 +28,9 @@ func memberCommand(e *env) *cobra.Command {
 	r.add(action{use: "show USER", short: "Show a member", example: "member show usr_ada", op: readMember})
 	r.add(action{
 		use: "update USER", short: "Update a member's role, name or address",
-		long: `Fields that aren't given stay as they are; an empty name or address clears it.
-An org keeps at least one owner. API keys that the user created are suspended
-while the role is not owner or admin. Endpoints that select the event
+		long: `Changes what is given, and leaves the rest as it is; an empty name or address
+is cleared. An org keeps at least one owner. API keys that the user created are
+suspended while the role is not owner or admin. Endpoints that select the event
 member.changed receive what has changed.`,
 		example: "member update usr_bob --role admin\nmember update usr_bob --role member --yes\nmember update usr_bob --email ''",
 		op:      updateMember, asks: (*session).keysToSuspend,

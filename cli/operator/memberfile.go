@@ -202,9 +202,9 @@ func (p *people) readHeader(header []string, line int) error {
 		column := slices.IndexFunc(memberColumns, func(known string) bool { return plain(known) == plain(name) })
 		switch {
 		case column < 0:
-			return hint.New(fmt.Sprintf("%s: %.40q is not a column of members", place, name), "there are "+strings.Join(memberColumns, ", ")+"; leave out the others")
+			return hint.New(fmt.Sprintf("%s: unknown column %.40q", place, name), "the columns are "+strings.Join(memberColumns, ", ")+"; leave out the others")
 		case p.columns[column] >= 0:
-			return fmt.Errorf("%s: %s is there twice, first in column %d", place, memberColumns[column], p.columns[column]+1)
+			return fmt.Errorf("%s: %s appears twice, first in column %d", place, memberColumns[column], p.columns[column]+1)
 		}
 		p.columns[column] = i
 	}

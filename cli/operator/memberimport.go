@@ -49,7 +49,7 @@ func (s *session) reportErrors(p *people) error {
 	const advice = "nothing was imported; correct the file and run it again"
 	switch {
 	case p.errors == 0 && p.members == 0:
-		return hint.New(p.name+" has no members", "write one a line, after the line that names the columns")
+		return hint.New(p.name+" has no members", "write one on each line, below the line that names the columns")
 	case p.errors == 0:
 		return nil
 	case p.errors == 1:

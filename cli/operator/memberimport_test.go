@@ -30,7 +30,7 @@ func TestReadPeople(t *testing.T) {
 		"a role that looks": {"userId,role\nusr_ada,Admin\n", `people.csv line 2, column 2 (role): "Admin" is another role than admin; did you mean admin?`},
 		"a mark alone":      {"\ufeff", "people.csv is empty"},
 		"nothing":           {"", "people.csv is empty"},
-		"a column twice":    {"userId,role,User ID\n", "people.csv line 1, column 3: userId is there twice, first in column 1"},
+		"a column twice":    {"userId,role,User ID\n", "people.csv line 1, column 3: userId appears twice, first in column 1"},
 	} {
 		p, err := readPeople("people.csv", strings.NewReader(test.file))
 		got := fmt.Sprint(err)

@@ -13,7 +13,7 @@ file has one server or none.`,
 		example: "node list\nnode list --json",
 		op:      listNodes,
 		columns: columns{"NODE", "name", "STATE", "state", "VERSION", "version", "SHARDS", "shards", "CLOCK OFFSET (ms)", "clockOffsetMs", "SEEN", "seenAt"},
-		none:    "no server uses the data",
+		none:    "no server is using the data",
 	})
 	return r.Command
 }

@@ -102,7 +102,7 @@ func (e *env) bind(to *pflag.FlagSet) {
 	f.StringVar(&e.target.Socket, "socket", "", "the `socket` of the server on this machine; default: the data file's path followed by .sock, or teamdata.sock in --state-dir")
 	f.StringVar(&e.target.Server, "server", "", "the `URL` of a server elsewhere, such as https://data.example.com; the operator token is read from TEAMDATA_OPERATOR_TOKEN")
 	f.StringVar(&e.target.TokenFile, "operator-token-file", "", "a `file` with the operator token for --server")
-	f.StringVar(&e.target.CAFile, "ca-file", "", "a PEM `file` with the CA of --server, to trust beside the system's")
+	f.StringVar(&e.target.CAFile, "ca-file", "", "a PEM `file` with a CA to trust for --server, in addition to the system's")
 	f.StringVar(&e.actor, "actor", "", "the `user` whom the audit entry names as the actor")
 	f.StringVar(&e.idempotencyKey, "idempotency-key", "", "a `text` that makes the command safe to repeat: within 24 hours it creates or sends the same thing only once")
 	f.BoolVar(&e.json, "json", false, "print the API's answer as JSON")

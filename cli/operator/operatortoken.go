@@ -6,11 +6,11 @@ func operatorTokenCommand(e *env) *cobra.Command {
 	r := newResource(e, "operator-token", "Manage the tokens that open the admin API over HTTPS")
 	r.add(action{
 		use: "create --name NAME",
-		long: `Prints the new token once: only its hash is stored. Until it expires or is
-revoked, it gives access to the admin API over HTTPS, for all orgs.`,
+		long: `Creates a token and prints it once: only its hash is stored. Until it expires
+or is revoked, it gives access to the admin API over HTTPS, for all orgs.`,
 		example: "operator-token create --name CI --expires-at 2160h\noperator-token create --name laptop --quiet > operator.token",
 		op:      createOperatorToken,
-		shows:   "token", secret: true, done: "the token is shown this once; it opens everything, so keep it like a password",
+		shows:   "token", secret: true, done: "the token is shown only this once; it opens everything, so keep it like a password",
 	})
 	r.add(action{
 		use:     "list",
@@ -23,7 +23,7 @@ revoked, it gives access to the admin API over HTTPS, for all orgs.`,
 		use:     "revoke TOKEN",
 		example: "operator-token revoke opr_1 --yes",
 		op:      revokeOperatorToken,
-		confirm: "This revokes the operator token {id} for ever",
+		confirm: "This permanently revokes the operator token {id}",
 		done:    "operator token {id} is revoked",
 	})
 	return r.Command

@@ -9,7 +9,8 @@ func orgCommand(e *env) *cobra.Command {
 	r := newResource(e, "org", "Manage orgs, which own all other data")
 	newSubscription.bind(r.add(action{
 		use: "create --name NAME", makes: true,
-		long:    `If there is no data file and no server is running, this creates the file too.`,
+		long: `Creates an org, and the data file too if there is none and no server is
+running.`,
 		example: "org create --name Acme --id org_acme\norg create --name Acme --plan business",
 		op:      createOrg,
 		addTo: func(s *session, body object) error {
@@ -53,7 +54,7 @@ func subscriptionCommand(e *env) *cobra.Command {
 	r.add(action{use: "show", short: "Show the subscription", example: "subscription show --org org_acme", op: readSubscription})
 	r.add(action{
 		use: "update", short: "Update the subscription",
-		long:    "Fields that aren't given stay as they are. Endpoints that select the event\nsubscription.changed receive it.",
+		long:    "Changes what is given, and leaves the rest as it is. Endpoints that select the\nevent subscription.changed receive it.",
 		example: "subscription update --org org_acme --plan team\nsubscription update --org org_acme --status canceled",
 		op:      updateSubscription,
 	})

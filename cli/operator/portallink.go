@@ -45,7 +45,7 @@ once. Whoever has it can sign in as that person.`,
 func (e *env) linkCommand(a action) *cobra.Command {
 	a.print, a.secret = (*session).showLink, true
 	cmd := e.single(a, idList{listMembers, "userId"})
-	cmd.Flags().StringVar(&e.target.PublicURL, "public-url", "", "the `URL` at which people reach the server, while none runs; a server knows its own")
+	cmd.Flags().StringVar(&e.target.PublicURL, "public-url", "", "the `URL` at which people reach the server; only needed while none is running")
 	return cmd
 }
 
@@ -82,10 +82,10 @@ func portalSessionCommand(e *env) *cobra.Command {
 		none:    "nobody is signed in through a portal link; make one with: teamdata portal-link USER",
 	})
 	r.add(action{
-		use: "end SESSION", short: "Sign a person out who came through a portal link",
+		use: "end SESSION", short: "Sign out a person who came through a portal link",
 		example: "portal-session end ses_01JD --yes",
 		op:      endPortalSession,
-		confirm: "This signs the person of portal session {id} out; another portal link signs them in again",
+		confirm: "This signs out the person of portal session {id}; another portal link signs them in again",
 		done:    "portal session {id} has ended",
 	})
 	return r.Command

@@ -14,7 +14,7 @@ import (
 )
 
 func replayCommand(e *env) *cobra.Command {
-	r := newOrgResource(e, "replay", "Replay many deliveries, and watch or cancel that")
+	r := newOrgResource(e, "replay", "Replay many deliveries, and watch or cancel a replay")
 	replayCreate(r)
 	r.add(action{
 		use: "list", short: "List the replays, latest first",
@@ -56,7 +56,7 @@ are replayed. The server goes on without the command, even after a restart.
 	f := cmd.Flags()
 	listDeliveries.bind(f)
 	cmd.MarkFlagsOneRequired(listDeliveries.names()...)
-	f.BoolVar(&n.dryRun, "dry-run", false, "print how many are selected, and do nothing")
+	f.BoolVar(&n.dryRun, "dry-run", false, "only print how many are selected")
 	f.BoolVar(&n.noWait, "no-wait", false, "don't wait until all are replayed")
 }
 
@@ -116,7 +116,7 @@ func (s *session) untilReplayed(id string) (json.RawMessage, error) {
 		progress.Describe(fmt.Sprintf("%d of %s", job.Done, terminal.Count(job.Total, "delivery")))
 		select {
 		case <-s.cmd.Context().Done():
-			return nil, hint.With(context.Cause(s.cmd.Context()), "the replay is not cancelled by that; do it with: teamdata replay cancel "+id)
+			return nil, hint.With(context.Cause(s.cmd.Context()), "the replay goes on; to cancel it: teamdata replay cancel "+id)
 		case <-time.After(pause):
 		}
 	}

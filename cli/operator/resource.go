@@ -126,7 +126,7 @@ func (e *env) command(a *action, ids *idList) *cobra.Command {
 		cmd.Flags().IntVar(&e.limit, "limit", 0, "print at most `n` of them; 0 for all")
 		cmd.PreRunE = func(*cobra.Command, []string) error {
 			if e.limit < 0 {
-				return errors.New("--limit is 0 (all) or more")
+				return errors.New("--limit must be 0 (all) or more")
 			}
 			return nil
 		}

@@ -38,7 +38,7 @@ func (s *session) findOrg() error {
 	case err != nil:
 		return err
 	case len(orgs) == 0:
-		return hint.New("there is no org yet", "create one with: teamdata org create --name NAME")
+		return hint.New("there are no orgs yet", "create one with: teamdata org create --name NAME")
 	case len(orgs) == 1:
 		s.org = orgs[0]
 		return nil

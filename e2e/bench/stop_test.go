@@ -78,7 +78,7 @@ func TestInterrupt(t *testing.T) {
 	if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("it ended with %v", err)
 	}
-	if !strings.HasSuffix(string(said.said), "\nteamdata: stopped before the end; nothing is left of it\n") {
+	if !strings.HasSuffix(string(said.said), "\nteamdata: stopped before the end; nothing is left behind\n") {
 		t.Errorf("it said %s", said.said)
 	}
 	isEmpty(t, folder)

@@ -95,7 +95,7 @@ func TestExportSealed(t *testing.T) {
 	folder := t.TempDir()
 	key, data := kit.SealKey(t, folder), filepath.Join(folder, "a.db")
 	told := program.MustRun(t, "import", program.Example, "--data", data, "--seal-key-file", key)
-	if !strings.Contains(told, "sealed from now on") {
+	if !strings.Contains(told, "is now sealed") {
 		t.Errorf("import said: %s", told)
 	}
 	if strings.Contains(kit.ReadText(t, data), "whsec_") {

@@ -76,7 +76,7 @@ func TestEnvironment(t *testing.T) {
 	if out := serve("many"); !strings.Contains(out, "TEAMDATA_KEY_RATE in the environment") {
 		t.Errorf("a bad value: %s", out)
 	}
-	if out := serve("-1"); !strings.Contains(out, "--key-rate is 0") {
+	if out := serve("-1"); !strings.Contains(out, "--key-rate must be 0") {
 		t.Errorf("a value out of bounds: %s", out)
 	}
 	if out := serve("-1", "--key-rate", "5"); !strings.Contains(out, `"nowhere" is not host:port`) {
@@ -133,15 +133,15 @@ func TestCannotStart(t *testing.T) {
 		"folder":           {[]string{"--data", folder}, "is a folder"},
 		"bad address":      {[]string{"--listen", "here"}, "is not host:port"},
 		"no port":          {[]string{"--listen", "127.0.0.1:99999"}, `--listen "127.0.0.1:99999" has no port from 0 to 65535`},
-		"no origin":        {[]string{"--public-url", "https://data.example.com/teamdata"}, "--public-url goes on behind the host"},
+		"no origin":        {[]string{"--public-url", "https://data.example.com/teamdata"}, "--public-url goes on after the host"},
 		"parameters":       {[]string{"--data", "host=db.example password=s3cret"}, "--data is a list of parameters, such as host=…; write postgres://"},
 		"libpq's alone":    {[]string{"--data", "postgres://td@db.example/td?gssencmode=require"}, "--data sets gssencmode to a value"},
 		"share without %":  {[]string{"--memory-limit", "75"}, "--memory-limit \"75\" is less than the 32MiB .* such as 75%"},
 		"demo with a seed": {[]string{"--demo", "--seed", badSeed}, "--demo brings its own data"},
 		"no seed":          {[]string{"--seed", "nowhere.json"}, "--seed: open nowhere.json"},
 		"bad seed":         {[]string{"--seed", badSeed}, `orgs\[0\]\.members\[0\]\.role: is missing or empty; nothing was imported`},
-		"bad schedule":     {[]string{"--retry-schedule", "1m,0s"}, "--retry-schedule holds times longer than 0"},
-		"bad timeout":      {[]string{"--attempt-timeout", "0s"}, "--attempt-timeout is longer than 0"},
+		"bad schedule":     {[]string{"--retry-schedule", "1m,0s"}, "--retry-schedule must hold times longer than 0"},
+		"bad timeout":      {[]string{"--attempt-timeout", "0s"}, "--attempt-timeout must be longer than 0"},
 		"bad CIDR":         {[]string{"--allow-endpoint-cidr", "10.0.0.0/99"}, "--allow-endpoint-cidr: .*10.0.0.0/99"},
 		"no webhook CA":    {[]string{"--webhook-ca", "nowhere.pem"}, "--webhook-ca: open nowhere.pem"},
 		"large webhook CA": {[]string{"--webhook-ca", large}, "--webhook-ca: read .*large.pem: it has more than 4 MiB"},

@@ -139,7 +139,7 @@ func TestPlainHTTPEndsWithTheTestClock(t *testing.T) {
 	var shown string
 	p.Await("the attempt", func() bool {
 		shown = program.MustRun(t, "delivery", "show", sent.ID, "--data", data)
-		return strings.Contains(shown, "reason")
+		return strings.Contains(shown, "\nattempts:\n")
 	})
 	if !strings.Contains(shown, "plain HTTP refused") || attempts.Load() != 1 {
 		t.Errorf("%d attempts arrived:\n%s", attempts.Load(), shown)

@@ -44,8 +44,8 @@ func TestFullDisk(t *testing.T) {
 	if full == 5000 {
 		t.Fatal("the disk did not fill up")
 	}
-	text := kit.NewFile(t, "text", strings.Repeat("long ", 13_000))
-	if out, err := program.Run(t, "instructions", "update", "--file", text, "--org", "org_acme", "--data", data); err == nil || !strings.Contains(out, "no space left on device") {
+	entries := kit.NewFile(t, "entries", strings.Repeat(`{"action":"`+strings.Repeat("a", 50)+`"}`+"\n", 20_000))
+	if out, err := program.Run(t, "audit", "add", "--file", entries, "--org", "org_acme", "--data", data); err == nil || !strings.Contains(out, "no space left on device") {
 		t.Errorf("the operator isn't told that the disk is full: %v, %s", err, out)
 	}
 	for range 20 {

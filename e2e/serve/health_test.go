@@ -167,8 +167,8 @@ func TestPushedChangesInTheLog(t *testing.T) {
 
 func TestObserveFlags(t *testing.T) {
 	for flag, want := range map[string]string{
-		"--access-log=some":     "is none of all, errors, off",
-		"--access-log-sample=0": "is 1 or more",
+		"--access-log=some":     "is not all, errors or off",
+		"--access-log-sample=0": "must be 1 or more",
 		"--metrics=9464":        "is not host:port",
 	} {
 		out, err := program.Run(t, "serve", "--data", filepath.Join(t.TempDir(), "a.db"), "--listen", "127.0.0.1:0", flag)

@@ -49,5 +49,5 @@ func TestHeldForTooLong(t *testing.T) {
 	if out := program.MustRun(t, "delivery", "show", held[3], "--org", held[2], "--data", data); !strings.Contains(out, "held") {
 		t.Errorf("what is held is shown as\n%s", out)
 	}
-	program.Says(t, 2, []string{"serve", "--held-retention=0s"}, "--held-retention is longer than 0")
+	program.Says(t, 2, []string{"serve", "--held-retention=0s"}, "--held-retention must be longer than 0")
 }

@@ -102,8 +102,8 @@ func TestHandedOverWrong(t *testing.T) {
 	defer file.Close()
 	kit.Must(t, syscall.Bind(bound, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
 	for count, want := range map[string]string{
-		"1":       "LISTEN_FD_3 can't be listened on: it does not listen; check the socket unit",
-		"1000000": "LISTEN_FDS says that 1000000 sockets are handed over, and there are fewer; check the socket unit",
+		"1":       "can't listen on the passed socket LISTEN_FD_3: it does not listen; check the socket unit",
+		"1000000": "LISTEN_FDS announces 1000000 sockets, but there are fewer; check the socket unit",
 	} {
 		data := filepath.Join(t.TempDir(), "teamdata.db")
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // one that starts does not end
@@ -139,8 +139,8 @@ func TestListenFlags(t *testing.T) {
 	}{
 		"bad proxy":       {[]string{"--trusted-proxies", "10.0.0.0/8,nginx"}, `--trusted-proxies: "nginx" is not a CIDR or an address; write it like`},
 		"untrusted":       {[]string{"--proxy-protocol"}, "--proxy-protocol needs --trusted-proxies"},
-		"max-conns":       {[]string{"--max-conns", "-1"}, "--max-conns is 0"},
-		"max per client":  {[]string{"--max-conns-per-client", "-1"}, "--max-conns-per-client is 0"},
+		"max-conns":       {[]string{"--max-conns", "-1"}, "--max-conns must be 0"},
+		"max per client":  {[]string{"--max-conns-per-client", "-1"}, "--max-conns-per-client must be 0"},
 		"no socket":       {[]string{"--listen", "unix:"}, "lacks the path of the socket"},
 		"no link":         {[]string{"--listen", "unix:x.sock", "--smtp-url", "smtp://h", "--mail-from", "a@b.example"}, "needs --public-url"},
 		"no socket's":     {[]string{"--listen", "unix:" + filepath.Join(folder, "file")}, "choose another path with --listen|is no socket; move it away"},

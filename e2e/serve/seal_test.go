@@ -27,7 +27,7 @@ func TestServeSealed(t *testing.T) {
 	p := program.Serve(t, data, append(flags, "--seed", seed)...)
 	trusted := kit.ReadText(t, p.CAFile)
 	p.StopWell()
-	const told = "sealed from now on"
+	const told = "is now sealed"
 	for start, wantTold := range []bool{true, false} {
 		p = program.Serve(t, data, append(flags, "--seal-key-file", key)...)
 		if kit.ReadText(t, p.CAFile) != trusted {

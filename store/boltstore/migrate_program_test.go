@@ -68,7 +68,7 @@ func serveOnce(t *testing.T, path string) (migrated map[string]any) {
 func TestCommandTellsOfMigration(t *testing.T) {
 	path, kept := boltstore.OldFile(t)
 	for _, step := range []struct{ command, says string }{
-		{"doctor", path + " is of an older schema, and brought up to date when it is served"},
+		{"doctor", path + " has an older schema, which serve upgrades"},
 		{"check", "has an older schema: 1, and this teamdata reads 2"},
 		{"org list", app.Migrated + ": " + kept + "\n"},
 		{"doctor", path + " is sound, and of this teamdata's schema"},
