@@ -19,10 +19,10 @@ import (
 type request struct {
 	web.Request
 	api     *handler
-	route   *route // nil: there is no such route
-	token   string // id of the operator token; empty on the socket
-	actor   string // of audit entries; empty for none
-	key     string // Idempotency-Key of a POST; empty without one
+	route   *route              // nil: there is no such route
+	token   store.OperatorToken // zero on the socket
+	actor   string              // of audit entries; empty for none
+	key     string              // Idempotency-Key of a POST; empty without one
 	body    []byte
 	in      *strictjson.Reader // of the body
 	bodyErr error              // what is wrong with the body; view, update and idempotent return it
@@ -150,8 +150,8 @@ func (r *request) logChange(status int) {
 	if r.actor != "" {
 		line = line.Str("actor", r.actor)
 	}
-	if r.token != "" {
-		line = line.Str("token", r.token)
+	if r.token.ID != "" {
+		line = line.Str("token", r.token.ID)
 	}
 	line.Msg("changed")
 }

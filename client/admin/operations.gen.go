@@ -394,8 +394,8 @@ func (c *Client) ReadClock(ctx context.Context, options ...teamdata.Option) (Clo
 }
 
 // ResetData puts the data back to what it was at the start. Only with serve
-// --test-clock. Deletes all data, and reads the --seed again. The clock stays where it
-// is.
+// --test-clock. Deletes all data but the operator token that the request was sent with,
+// and reads the --seed again. The clock stays where it is.
 func (c *Client) ResetData(ctx context.Context, options ...teamdata.Option) (Clock, error) {
 	return teamdata.Call[Clock](ctx, c.Transport, http.MethodPost, "/reset", nil, options)
 }

@@ -448,7 +448,8 @@ export class AdminClient extends AdminBase {
 
   /**
    * Puts the data back to what it was at the start. Only with `serve --test-clock`.
-   * Deletes all data, and reads the `--seed` again. The clock stays where it is.
+   * Deletes all data but the operator token that the request was sent with, and reads the
+   * `--seed` again. The clock stays where it is.
    */
   resetData(options?: CallOptions): Promise<types.Clock> {
     return this.transport.request("POST", "/reset", options);
