@@ -40,7 +40,7 @@ func (r *request) advanceClock() error {
 	clock, by := r.api.config.TestClock, seconds(decodeOptional[api.Advance](r).AdvanceSeconds)
 	return r.long(func() (store.Answer, error) {
 		if clock.Now().Add(by).After(clockEnd) {
-			return store.Answer{}, store.Invalid("advanceSeconds", "leads beyond the year 2299, where the clock ends")
+			return store.Answer{}, store.Invalid("advanceSeconds", "is too far: the clock ends with the year 2299")
 		}
 		err := clock.Advance(r.HTTP.Context(), by)
 		return r.clock(), err

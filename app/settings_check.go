@@ -230,7 +230,7 @@ func (s *Settings) checkACME() error {
 func (s *Settings) checkACMEDirectories() error {
 	for i, directory := range s.ACMEDirectories {
 		if u, err := url.Parse(directory); err != nil || u.Scheme != "https" || u.Host == "" {
-			return fmt.Errorf("--acme-directory %q is no https:// URL, such as %s", directory, certificates.LetsEncrypt)
+			return fmt.Errorf("--acme-directory %q is not an https:// URL, such as %s", directory, certificates.LetsEncrypt)
 		}
 		if slices.Contains(s.ACMEDirectories[:i], directory) {
 			return hint.New(fmt.Sprintf("--acme-directory has %s twice", directory), "name another authority as the second, or leave it out")

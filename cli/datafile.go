@@ -54,7 +54,7 @@ func check(ctx context.Context, data string, out io.Writer) error {
 		if app.IsDatabase(data) {
 			return hint.New(text, "restore the database from a backup")
 		}
-		return hint.New(text, "put back a backup with: teamdata restore BACKUP --data "+terminal.ShellWord(data))
+		return hint.New(text, "restore a backup with: teamdata restore BACKUP --data "+terminal.ShellWord(data))
 	}
 	fmt.Fprintf(out, "%s is sound\n", app.Named(data))
 	if newest, ahead := app.TimeAhead(data); ahead {

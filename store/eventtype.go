@@ -175,5 +175,5 @@ func NoEventType(field, name string) error {
 }
 
 func adviseEventTypes(e *Error) *Error {
-	return e.Advise("there are %s, and those that were registered", strings.Join(BuiltInEventTypes, ", "))
+	return e.Advise("the event types are %s, and those that were registered", strings.Join(BuiltInEventTypes, ", "))
 }

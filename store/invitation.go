@@ -86,9 +86,9 @@ func hasAddress(m Member) error {
 func CheckGivesRole(by Member, from, to string) error {
 	switch {
 	case !by.Manages():
-		return Errorf(CodeForbidden, "Only owners and admins of the org manage its members.")
+		return Errorf(CodeForbidden, "Only owners and admins of the org can manage its members.")
 	case by.Role != RoleOwner && (from == RoleOwner || to == RoleOwner):
-		return Errorf(CodeForbidden, "Only an owner makes somebody an owner, or changes what an owner is.").Advise("Ask an owner of the org.")
+		return Errorf(CodeForbidden, "Only an owner can make someone an owner, or change another owner.").Advise("Ask an owner of the org.")
 	}
 	return nil
 }

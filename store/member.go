@@ -105,7 +105,7 @@ func (m Member) Check() error {
 func checkRole(role string) error {
 	looks := strings.ToLower(visible(norm.NFKC.String(role)))
 	if meant := []string{RoleOwner, RoleAdmin, RoleViewer, RoleMember}; role != looks && slices.Contains(meant, looks) {
-		return Invalid("role", "%q is another role than %s", role, looks).Advise("did you mean %s?", looks)
+		return Invalid("role", "%q looks like the role %s but is not", role, looks).Advise("did you mean %s?", looks)
 	}
 	return checkText("role", role, maxIDLength)
 }
@@ -311,7 +311,7 @@ func keepsAnOwner(tx Tx, m Member, role string) error {
 func hasOwners(tx Tx, orgID string, least int) error {
 	owners, err := tx.CountOwners(orgID)
 	if err == nil && owners < least {
-		err = Errorf(CodeConflict, "An org keeps at least one owner.").Advise("Make another member an owner first.")
+		err = Errorf(CodeConflict, "An org must have at least one owner.").Advise("Make another member an owner first.")
 	}
 	return err
 }

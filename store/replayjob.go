@@ -160,7 +160,7 @@ func (j *ReplayJob) check(tx Tx) error {
 			}
 		}
 		if j.Filter != (DeliveryFilter{}) {
-			return Invalid("deliveryIds", "can't be combined with a filter").Advise("give one of both")
+			return Invalid("deliveryIds", "can't be combined with a filter").Advise("give one or the other")
 		}
 		return nil
 	}

@@ -41,11 +41,11 @@ func selectsAny(selection string, eventTypes []string) bool {
 // the endpoint would wait for events in silence.
 func checkSelections(tx Tx, selections []string) error {
 	if len(selections) == 0 {
-		return Invalid("events", "an endpoint receives at least one event type")
+		return Invalid("events", "must have at least one event type")
 	}
 	for i, selection := range selections {
 		if slices.Contains(selections[:i], selection) {
-			return Invalid("events", "%q is there twice", selection)
+			return Invalid("events", "%q is given twice", selection)
 		}
 		if err := checkSelection(tx, selection); err != nil {
 			return err

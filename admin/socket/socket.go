@@ -79,7 +79,7 @@ func replaceable(path string) error {
 	case err != nil:
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
-		return hint.With(fmt.Errorf("%s is there and is no socket", path), "move it away, or give another path")
+		return hint.With(fmt.Errorf("%s exists and is not a socket", path), "move it away, or give another path")
 	}
 	return nil
 }

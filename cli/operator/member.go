@@ -29,7 +29,7 @@ func memberCommand(e *env) *cobra.Command {
 	r.add(action{
 		use: "update USER", short: "Update a member's role, name or address",
 		long: `Update changes the fields that are given and leaves the others as they are; an
-empty name or address is cleared. An org keeps at least one owner. API keys that
+empty name or address is cleared. An org must have at least one owner. API keys that
 the user created are suspended while the role is not owner or admin. Endpoints that
 select the event member.changed receive what has changed.`,
 		example: "member update usr_bob --role admin\nmember update usr_bob --role member --yes\nmember update usr_bob --email ''",

@@ -204,7 +204,7 @@ func (p *people) readHeader(header []string, line int) error {
 		case column < 0:
 			return hint.New(fmt.Sprintf("%s: %.40q is not a column of members", place, name), "there are "+strings.Join(memberColumns, ", ")+"; leave out the others")
 		case p.columns[column] >= 0:
-			return fmt.Errorf("%s: %s is there twice, first in column %d", place, memberColumns[column], p.columns[column]+1)
+			return fmt.Errorf("%s: %s is given twice, first in column %d", place, memberColumns[column], p.columns[column]+1)
 		}
 		p.columns[column] = i
 	}

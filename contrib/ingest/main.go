@@ -44,7 +44,7 @@ func main() {
 	if err != nil && strings.HasPrefix(*server, "https:") {
 		log.Fatalf("ingest: %v; name the file with the server's CA with --ca", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(context.Background(), *timeout, fmt.Errorf("not all came within %s", *timeout))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), *timeout, fmt.Errorf("not everything arrived within %s", *timeout))
 	defer cancel()
 	client := teamdata.New(teamdata.Config{BaseURL: *server, Key: key, HTTP: trusting})
 	done := make(chan error)
@@ -98,7 +98,7 @@ func poll[T any](ctx context.Context, list teamdata.List[T], n int, nameOf func(
 				if got := nameOf(item); got == nil || !strings.HasPrefix(*got, run) {
 					continue
 				} else if *got != name(seen) {
-					return fmt.Errorf("%s came where %s should be", *got, name(seen))
+					return fmt.Errorf("got %s where %s was expected", *got, name(seen))
 				}
 				seen++
 			}

@@ -31,7 +31,7 @@ func ParseSecrets(text string) (Secrets, error) {
 		encoded, ok := strings.CutPrefix(word, "whsec_")
 		key, err := base64.StdEncoding.Strict().DecodeString(encoded)
 		if !ok || err != nil || len(key) < minBytes || len(key) > maxBytes {
-			return nil, hint.New(fmt.Sprintf("secret %d is not whsec_ and the base64 of %d to %d bytes", i+1, minBytes, maxBytes), "copy the endpoint's secret whole")
+			return nil, hint.New(fmt.Sprintf("secret %d is not whsec_ and the base64 of %d to %d bytes", i+1, minBytes, maxBytes), "copy the whole secret of the endpoint")
 		}
 		webhook, err := standardwebhooks.NewWebhookRaw(key)
 		if err != nil {

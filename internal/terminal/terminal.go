@@ -43,7 +43,7 @@ func Confirm(in io.Reader, out io.Writer, yes bool, what string) error {
 	if yes {
 		return nil
 	}
-	unasked := hint.New(what, "say --yes to do it without being asked")
+	unasked := hint.New(what, "add --yes to skip this question")
 	if person, ok := in.(*os.File); !ok || !Is(person) {
 		return unasked
 	}
@@ -53,7 +53,7 @@ func Confirm(in io.Reader, out io.Writer, yes bool, what string) error {
 		fmt.Fprintln(out)
 		return unasked
 	case strings.TrimSpace(answer) != "yes":
-		return errors.New("nothing was done, since the answer was not yes")
+		return errors.New("nothing was done, because the answer was not yes")
 	}
 	return nil
 }

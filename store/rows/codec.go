@@ -26,8 +26,8 @@ var ErrRecord error = recordError{}
 
 type recordError struct{}
 
-func (recordError) Error() string { return "a record in the data file is damaged; put back a backup" }
-func (recordError) Hint() string  { return "put back a backup" }
+func (recordError) Error() string { return "a record in the data file is damaged; restore a backup" }
+func (recordError) Hint() string  { return "restore a backup" }
 
 // coded is a record with its Codec: both escape to the table's function, and
 // together they take one allocation.
