@@ -119,8 +119,8 @@ func (r *request) readOptional(fields ...strictjson.Field) {
 	}
 }
 
-// decode reads the body as a type of the API's description. What is required is pairs of
-// a field and of what it is.
+// decode reads the body as a type of the API's description. The required fields are given as
+// pairs of a name and a description.
 func decode[T any](r *request, required ...string) (body T) {
 	r.read(r.in.Struct(&body, required...)...)
 	return body

@@ -287,8 +287,8 @@ func memberEvent(failed error, tx Tx, actorID, event string, m Member) error {
 	return auditAndEmit(failed, tx, actorID, m.OrgID, event, m.ID, jsonObject("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role))
 }
 
-// memberChanged returns the data of the event member.changed: what the member is, and in
-// previous what changed fields were.
+// memberChanged returns the data of the event member.changed: the member as it is now, and
+// in previous the old values of changed fields.
 func memberChanged(old, m Member) []byte {
 	data, was, previous := []string{"orgId", m.OrgID, "memberId", m.ID}, old.Texts(), []string{}
 	for i, field := range m.Texts() {

@@ -7,7 +7,7 @@ import (
 
 // AllEvents is what an endpoint selects to receive events of all types. Otherwise it
 // selects a type by its name, or a group such as member.*: all types that begin with
-// "member.". What a selection means is decided when an event happens, so a group and
+// "member.". Selections are resolved when an event happens, so a group and
 // AllEvents also select types that are registered later.
 const AllEvents = "*"
 

@@ -3,7 +3,7 @@
 // credentials of each peer are checked: only users who may open the data file may use
 // it.
 //
-// It imports the standard library alone. What is said over a socket belongs to the
+// It imports the standard library alone. The protocol on a socket belongs to the
 // API that is served on it.
 package socket
 

@@ -67,8 +67,8 @@ func (s Secrets) verify(body []byte, header http.Header, now func() time.Time) (
 	return explainError(err)
 }
 
-// checkTimestamp checks a timestamp by another clock than the system's. What is not a
-// number of seconds is left to the library.
+// checkTimestamp checks a timestamp by another clock than the system's. The library
+// refuses a header that is not a number of seconds.
 func checkTimestamp(header http.Header, now time.Time) error {
 	seconds, err := strconv.ParseInt(header.Get(standardwebhooks.HeaderWebhookTimestamp), 10, 64)
 	switch age := now.Sub(time.Unix(seconds, 0)); {

@@ -2,8 +2,8 @@
 // it, a progress line for long work, a confirmation before what can't be undone,
 // tables, JSON for scripts, and text made fit for a terminal or a shell.
 //
-// Of ours it imports internal/hint alone. What commands print belongs to them; a line
-// belongs here if it depends on the terminal and not on the command.
+// Of ours it imports internal/hint alone. The output of a command belongs to that command; a
+// line belongs here if it depends on the terminal and not on the command.
 package terminal
 
 import (

@@ -47,7 +47,7 @@ func Encode[T any](fields func(*Codec, *T), record T) []byte {
 // it. A larger one would stay in memory as long as any of them.
 const maxWhole = 1 << 10
 
-// Decode is the reverse of Encode. What it returns shares no memory with the record.
+// Decode is the reverse of Encode. The result shares no memory with the record.
 // ErrRecord: it is damaged.
 func Decode[T any](record []byte, fields func(*Codec, *T)) (T, error) {
 	v, err := decode(record, fields)
