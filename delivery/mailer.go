@@ -146,7 +146,7 @@ func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Tim
 	case err == nil:
 		m.log.Info().Str("mail", waiting.ID).Str("org", waiting.OrgID).Str("template", waiting.Template).Msg("a mail was sent")
 	case next.IsZero():
-		m.log.Error().Err(err).Str("mail", waiting.ID).Str("org", waiting.OrgID).Msg("a mail can't be sent; it was given up")
+		m.log.Error().Err(err).Str("mail", waiting.ID).Str("org", waiting.OrgID).Msg("a mail can't be sent, and was given up")
 	default:
 		m.log.Warn().Err(err).Str("mail", waiting.ID).Str("org", waiting.OrgID).Time("next", next).Msg("a mail can't be sent; trying again later")
 	}

@@ -77,7 +77,7 @@ func (s *short) note(r *result, log *zerolog.Logger) {
 		s.pause = min(max(2*s.pause, firstShortPause), maxShortPause)
 		s.until = time.Now().Add(s.pause)
 		if s.reason.Swap(&r.attempt.Reason) == nil {
-			log.Error().Str("reason", r.attempt.Reason).Str("hint", "raise the limit of open files (LimitNOFILE, ulimit -n), or put right what the reason names").
+			log.Error().Str("reason", r.attempt.Reason).Str("hint", "raise the limit of open files (LimitNOFILE, ulimit -n), or fix the cause that the reason names").
 				Msg("deliveries can't be sent because this server has run out of a resource; they don't count as attempts, and sending resumes later")
 		}
 	}

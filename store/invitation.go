@@ -88,7 +88,7 @@ func CheckGivesRole(by Member, from, to string) error {
 	case !by.Manages():
 		return Errorf(CodeForbidden, "Only owners and admins of the org can manage its members.")
 	case by.Role != RoleOwner && (from == RoleOwner || to == RoleOwner):
-		return Errorf(CodeForbidden, "Only an owner can make someone an owner, or change another owner.").Advise("Ask an owner of the org.")
+		return Errorf(CodeForbidden, "Only an owner can make someone an owner, or change an owner's role.").Advise("Ask an owner of the org.")
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func LinkToShow(tx Tx, orgID, userID string, ttl time.Duration) (token string, e
 		return "", err
 	}
 	if a.SignedIn() || slices.ContainsFunc(orgs, func(id string) bool { return id != orgID }) {
-		return "", Errorf(CodeConflict, "This person has an account already, and signs in as before.").Advise("The operator of the server makes a link for a lost password: teamdata signin-link %s", userID)
+		return "", Errorf(CodeConflict, "This person has an account already, and signs in as before.").Advise("The operator of the server can make a link for a lost password: teamdata signin-link %s", userID)
 	}
 	if _, token, err = CreateSignInLink(tx, orgID, userID, ttl); err != nil {
 		return "", err

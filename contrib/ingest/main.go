@@ -2,8 +2,8 @@
 // it: it adds audit entries and members through the admin API, while pollers read
 // them with an API key and check that each arrives once and in order.
 //
-// It is an example of the clients in client/, which send a request again
-// while the server can't accept it, and of nothing else.
+// It is only an example of the clients in client/, which send a request again
+// while the server can't accept it.
 package main
 
 import (
@@ -30,7 +30,7 @@ var (
 	members = flag.Int("members", 100, "how many members to push")
 	timeout = flag.Duration("timeout", 10*time.Minute, "how long it may take")
 
-	run = "run-" + strconv.FormatInt(time.Now().UnixNano(), 36) // is in all that this run pushes
+	run = "run-" + strconv.FormatInt(time.Now().UnixNano(), 36) // is in everything that this run pushes
 )
 
 func main() {

@@ -40,7 +40,7 @@ func ParseSecrets(text string) (Secrets, error) {
 		secrets = append(secrets, func() *standardwebhooks.Webhook { return webhook })
 	}
 	if len(secrets) == 0 {
-		return nil, hint.New("holds no secret", "put in the endpoint's, which starts with whsec_")
+		return nil, hint.New("contains no secret", "write the endpoint's secret into it, which starts with whsec_")
 	}
 	return secrets, nil
 }

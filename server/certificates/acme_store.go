@@ -43,7 +43,7 @@ func (d *domain) loadFrom(ctx context.Context, y *authority) error {
 	}
 	c, err := d.parseCertificate(text)
 	if err != nil {
-		d.log.Error().Err(err).Msg("the certificate in the data file is damaged: another is requested")
+		d.log.Error().Err(err).Msg("the certificate in the data file is damaged, and another is requested")
 		return nil
 	}
 	if served, _ := d.state(); served == nil || c.Leaf.NotBefore.After(served.Leaf.NotBefore) {
