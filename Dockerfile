@@ -24,6 +24,9 @@ COPY wire wire
 ARG VERSION=
 RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X main.buildVersion=$VERSION" -o /out/teamdata .
 RUN mkdir -m 0700 /out/data
+COPY LICENSE ./
+COPY .ci/licenses .ci/licenses
+RUN .ci/licenses /out/teamdata /out/licenses
 
 FROM scratch
 ARG VERSION=
@@ -32,6 +35,7 @@ LABEL org.opencontainers.image.description="A team's data over HTTPS and signed 
 LABEL org.opencontainers.image.licenses="Apache-2.0"
 LABEL org.opencontainers.image.version="$VERSION"
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build /out/licenses /licenses
 COPY --from=build /out/teamdata /teamdata
 COPY --from=build --chown=65532:65532 /out/data /data
 ENV TEAMDATA_DATA=/data/teamdata.db

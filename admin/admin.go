@@ -4,8 +4,8 @@
 // A request goes from top to bottom through request.go: the checks in their
 // order, then the handler of its route (routes.gen.go), which passes its work on the
 // data, as one function on a transaction, to view, update, or idempotent for a
-// POST (transaction.go). These first find the org of the path. What the APIs
-// share is in wire/web.
+// POST (transaction.go). These first find the org of the path. The code that
+// the APIs share is in wire/web.
 //
 // The package imports wire, store, internal, its own folders and the generated types of
 // client/admin/api; it knows the data only through [store.Store], and leaves the rules to

@@ -24,7 +24,7 @@ func (r *request) listOperatorLog() error {
 // operated appends an action on the server to the operator's log. Without a named
 // actor, the actor is the operator token.
 func (r *request) operated(failed error, tx store.Tx, action, target string) error {
-	return store.AuditOperator(failed, tx, cmp.Or(r.actor, r.token), action, target)
+	return store.AuditOperator(failed, tx, cmp.Or(r.actor, r.token.ID), action, target)
 }
 
 // remove commits the removal of a record of the server, with the action in the operator's log.

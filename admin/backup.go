@@ -19,7 +19,7 @@ const (
 	piece = 256 << 10
 )
 
-var errNoFile = store.Errorf(store.CodeConflict, "The data is in a database, and in no file that could be copied.").Advise("Back it up with the database's own tools, such as pg_dump.")
+var errNoFile = store.Errorf(store.CodeConflict, "The data is in a database, so there is no data file to copy.").Advise("Back it up with the database's own tools, such as pg_dump.")
 
 var errCopying = store.Errorf(store.CodeConflict, "Another backup is being made.").Advise("Try again when it is done.")
 

@@ -36,13 +36,13 @@ func TestBatchesAreWhole(t *testing.T) {
 	}{
 		{`{"userId":"usr_dan","role":""}]}`, store.CodeBadRequest, "members[1].role: is missing or empty"},
 		{`{"userId":"usr_dan"}]}`, store.CodeBadRequest, "members[1].role: is missing or empty"},
-		{`{"role":"admin"}]}`, store.CodeBadRequest, "members[1].userId: an id is "},
+		{`{"role":"admin"}]}`, store.CodeBadRequest, "members[1].userId: must be "},
 		{`{"userId":"usr_dan","role":"admin","email":"x"}]}`, store.CodeBadRequest, "members[1].email: is not a mail address"},
 		{`{"userId":"usr_dan","role":7}]}`, store.CodeBadRequest, "members[1].role: is a number"},
 		{`{"userId":"usr_dan","rôle":"x"}]}`, store.CodeBadRequest, "members[1]."},
 		{`{"userId":"usr_bob","role":"admin"}]}`, store.CodeConflict, "members[1].userId: the user usr_bob is a member already"},
 		{`{"userId":"usr_cyn","role":"admin"}]}`, store.CodeConflict, "members[1].userId: the user usr_cyn is a member already"},
-		{`{"userId":"usr_ada","role":"admin"},{"userId":"usr_cyn","role":"member"}],"upsert":true}`, store.CodeConflict, "members[2]: An org keeps at least one owner."},
+		{`{"userId":"usr_ada","role":"admin"},{"userId":"usr_cyn","role":"member"}],"upsert":true}`, store.CodeConflict, "members[2]: An org must have at least one owner."},
 	} {
 		body := `{"members":[` + fine + wrong.rest
 		env.wantError(env.members(body), wrong.code, wrong.says)
@@ -100,7 +100,7 @@ func TestOwnersChangeInABatch(t *testing.T) {
 	const body = `{"upsert":true,"members":[{"userId":"usr_ada","role":"admin"},{"userId":"usr_bob","role":"owner"}]}`
 	env.wantAnswer(env.members(strings.Replace(body, "{", `{"dryRun":true,`, 1)), 200, "{{*}}")
 	env.wantAnswer(env.members(body), 200, `{"members":[{"result":"changed",{{*}},"was":{"role":"owner",{{*}}}},{"result":"changed",{{*}}`)
-	env.wantError(env.do("PATCH", "/orgs/org_acme/members/usr_bob", `{"role":"admin"}`), store.CodeConflict, "An org keeps at least one owner.")
+	env.wantError(env.do("PATCH", "/orgs/org_acme/members/usr_bob", `{"role":"admin"}`), store.CodeConflict, "An org must have at least one owner.")
 }
 
 // The longest values of 1,000 members fit in a batch, in the longest form that JSON
@@ -135,7 +135,7 @@ func TestEventBatches(t *testing.T) {
 		`[` + fine + `,{"type":"invoice.paid","data":[]}]`:                                                              "events[1].data: is missing, or not an object",
 		`[` + fine + `,{"type":"invoice.paid","data":{"amount":1,"x":"` + strings.Repeat("x", maxBody) + `"}}]`:         "events[1].data: has 65555 bytes; at most 65536 are allowed",
 		`[` + fine + `,{"type":"none","data":{}}]`:                                                                      `events[1].type: "none" is not an event type`,
-		`[` + fine + `,{"type":"webhook.test","data":{}}]`:                                                              `events[1].type: webhook.test is not sent like this`,
+		`[` + fine + `,{"type":"webhook.test","data":{}}]`:                                                              `events[1].type: webhook.test can't be sent as an event of your own`,
 		`[` + fine + `,{"type":7}]`:                                                                                     "events[1].type: is a number",
 		`[{"type":"member.added","data":{"orgId":"org_other","memberId":"m","userId":"u","role":"r"}},{"type":"none"}]`: "events[1].data: is missing",
 		`[{"type":"assistant.instructionsChanged","data":{"orgId":"org_other"}},{"type":"none","data":{}}]`:             "events[0].data.orgId: must be org_acme",

@@ -27,7 +27,7 @@ func TestForms(t *testing.T) {
 	each(t, func(o operation) bool { return bodyOf(o) > 0 }, func(env *testEnv, o operation) {
 		before := env.everything()
 		for body, want := range map[string]string{
-			`{"zzz":1}`:            "zzz: is not a known field; ",
+			`{"zzz":1}`:            "zzz: unknown field; ",
 			`{"zz` + "\xff" + `":`: "line 1, column 5: is not valid UTF-8",
 			`[]`:                   "is a list; an object is expected",
 			`7`:                    "is a number; an object is expected",
@@ -38,7 +38,7 @@ func TestForms(t *testing.T) {
 		}
 		if first := firstField.FindStringSubmatch(o.body); first != nil {
 			name := strings.Split(first[1], `"`)[1]
-			env.wantError(env.do(o.method, o.path, `{`+first[1]+`,`+o.body[1:]), store.CodeBadRequest, name+": is there twice")
+			env.wantError(env.do(o.method, o.path, `{`+first[1]+`,`+o.body[1:]), store.CodeBadRequest, name+": is given twice")
 			env.wantError(env.do(o.method, o.path, `{"`+name+`":true}`), store.CodeBadRequest, name+": is ")
 		}
 		env.wantLimit(o)

@@ -37,8 +37,8 @@ func (r *request) listDeliveries() error {
 	})
 }
 
-// parseFilter reads a filter from a query. What is given must not be empty: a script
-// whose variable is not set doesn't mean all.
+// parseFilter reads a filter from a query. A parameter must not be empty: a script
+// whose variable is not set doesn't mean all deliveries.
 func parseFilter(query string) (store.DeliveryFilter, error) {
 	fields := map[string]string{}
 	for _, name := range store.DeliveryFilterFields {

@@ -46,7 +46,7 @@ func (r *request) warned(tx store.Tx, e store.Endpoint, failed error) (object, e
 	}
 	others, err := store.WithSameURL(tx, e)
 	for _, id := range others {
-		warnings = append(warnings, "The endpoint "+id+" has this URL too: what both select is sent there twice.")
+		warnings = append(warnings, "The endpoint "+id+" has the same URL: events that both select are sent there twice.")
 	}
 	o := endpointJSON(e)
 	if len(warnings) > 0 {

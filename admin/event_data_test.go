@@ -7,7 +7,7 @@ import (
 	"teamdata/store"
 )
 
-// What receivers would read differently is not signed: a name that is there twice,
+// What receivers would read differently is not signed: a name that is given twice,
 // however it is written, and half of a character.
 func TestEventDataReadsTheSameEverywhere(t *testing.T) {
 	env := newTestEnv(t)
@@ -17,13 +17,13 @@ func TestEventDataReadsTheSameEverywhere(t *testing.T) {
 	})
 	before := env.everything()
 	for data, want := range map[string]string{
-		`{"a":1,"a":1}`:                                      `data.a: is there twice`,
-		`{"a":1,"\u0061":2}`:                                 `data.a: is there twice`,
-		`{"a":{"b":[1,{"c":[],"c":{}}]}}`:                    `data.a.b[1].c: is there twice`,
-		`{"":{},"":1}`:                                       `data."": is there twice`,
-		`{"0":[{},{"7":{"2":0,"2":1}}]}`:                     `data."0"[1]."7"."2": is there twice`,
+		`{"a":1,"a":1}`:                                      `data.a: is given twice`,
+		`{"a":1,"\u0061":2}`:                                 `data.a: is given twice`,
+		`{"a":{"b":[1,{"c":[],"c":{}}]}}`:                    `data.a.b[1].c: is given twice`,
+		`{"":{},"":1}`:                                       `data."": is given twice`,
+		`{"0":[{},{"7":{"2":0,"2":1}}]}`:                     `data."0"[1]."7"."2": is given twice`,
 		`{"":{"a b":1e999,"a b":1}}`:                         `data."".`,
-		nested(62, `{"x":1,"y":2,"x":3}`):                    "data" + strings.Repeat(".n", 62) + `.x: is there twice`,
+		nested(62, `{"x":1,"y":2,"x":3}`):                    "data" + strings.Repeat(".n", 62) + `.x: is given twice`,
 		`{"a":"\ud83d"}`:                                     `line 1, column 34: is half of a surrogate pair`,
 		`{"a":"\ude80"}`:                                     `line 1, column 34: is half of a surrogate pair`,
 		`{"a":"\ud83d\ud83d\ude80"}`:                         `line 1, column 34: is half of a surrogate pair`,

@@ -171,8 +171,8 @@ func TestSchemaThatChangesMeanwhile(t *testing.T) {
 
 func TestEventsThatAreNot(t *testing.T) {
 	env := newTestEnv(t)
-	env.wantError(env.emit("org_acme", "webhook.test", `{"orgId":"org_acme","endpointId":"whe_1"}`), store.CodeBadRequest, "type: webhook.test is not sent like this")
-	env.wantError(env.emit("org_acme", "none", `{}`), store.CodeBadRequest, `type: "none" is not an event type; there are member.added, `)
+	env.wantError(env.emit("org_acme", "webhook.test", `{"orgId":"org_acme","endpointId":"whe_1"}`), store.CodeBadRequest, "type: webhook.test can't be sent as an event of your own")
+	env.wantError(env.emit("org_acme", "none", `{}`), store.CodeBadRequest, `type: "none" is not an event type; the event types are member.added, `)
 	env.wantError(env.do("POST", "/orgs/org_acme/events", `{"data":{}}`), store.CodeBadRequest, `type: "" is not an event type`)
 	for _, data := range []string{"null", "[]", `"x"`, "7", "true"} {
 		env.wantError(env.emit("org_acme", "invoice.paid", data), store.CodeBadRequest, "data: is missing, or not an object")

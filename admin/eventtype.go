@@ -62,7 +62,7 @@ func (r *request) deleteEventType() error {
 func schemaOf(tx store.Tx, kind string) ([]byte, error) {
 	switch {
 	case kind == store.EventWebhookTest:
-		return nil, store.Invalid("type", "%s is not sent like this", kind).Advise("test the endpoint instead")
+		return nil, store.Invalid("type", "%s can't be sent as an event of your own", kind).Advise("test the endpoint instead")
 	case store.IsBuiltInEventType(kind):
 		return eventtype.BuiltIn(kind).Schema, nil
 	}

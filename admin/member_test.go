@@ -75,8 +75,8 @@ func TestPutMember(t *testing.T) {
 	before := env.everything()
 	env.wantError(env.do("PUT", path, `{}`), store.CodeBadRequest, "role: is missing or empty")
 	env.wantError(env.do("PUT", path, `{"role":""}`), store.CodeBadRequest, "role: is missing or empty")
-	env.wantError(env.do("PUT", "/orgs/org_acme/members/usr%20x", `{"role":"admin"}`), store.CodeBadRequest, "userId: an id is ")
-	env.wantError(env.do("PUT", "/orgs/org_acme/members/usr_ada", `{"role":"admin"}`), store.CodeConflict, "An org keeps at least one owner.")
+	env.wantError(env.do("PUT", "/orgs/org_acme/members/usr%20x", `{"role":"admin"}`), store.CodeBadRequest, "userId: must be ")
+	env.wantError(env.do("PUT", "/orgs/org_acme/members/usr_ada", `{"role":"admin"}`), store.CodeConflict, "An org must have at least one owner.")
 	equal(t, "everything", env.everything(), before)
 }
 

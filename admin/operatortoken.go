@@ -50,9 +50,8 @@ func (r *request) checkToken() error {
 	if !strings.EqualFold(scheme, "Bearer") {
 		return errNoToken
 	}
-	return r.api.store.View(r.HTTP.Context(), func(tx store.Tx) error {
-		token, err := store.FindOperatorToken(tx, strings.TrimLeft(presented, " "))
-		r.token = token.ID
+	return r.api.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
+		r.token, err = store.FindOperatorToken(tx, strings.TrimLeft(presented, " "))
 		return err
 	})
 }

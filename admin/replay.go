@@ -89,7 +89,7 @@ func (r *request) readNewReplay() (j store.ReplayJob, dryRun bool) {
 		r.bodyErr = strictjson.Inside("filter", r.bodyErr)
 	}
 	if r.bodyErr == nil && j.Filter == (store.DeliveryFilter{}) && len(j.Deliveries) == 0 {
-		r.bodyErr = store.Invalid("filter", "is missing").Advise(`give a field of it, or deliveryIds; {"state":"unsuccessful"} is all that failed or waits for a retry`)
+		r.bodyErr = store.Invalid("filter", "is missing").Advise(`give a field of it, or deliveryIds; {"state":"unsuccessful"} selects all that failed or are waiting for a retry`)
 	}
 	return j, dryRun
 }

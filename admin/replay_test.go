@@ -76,7 +76,7 @@ func TestReplayRefused(t *testing.T) {
 	for body, message := range map[string]string{
 		`{}`: "filter: is missing; give a field of it, or deliveryIds", `{"filter":{}}`: "filter: is missing", `{"filter":null}`: "filter: is missing",
 		`{"filter":{"state":""},"deliveryIds":[]}`: "filter: is missing", `{"dryRun":true}`: "filter: is missing",
-		`{"filter":{"state":"odd"}}`: "filter.state: must be waiting, ", `{"filter":{"sate":"failed"}}`: `filter.sate: is not a known field; did you mean "state"?`,
+		`{"filter":{"state":"odd"}}`: "filter.state: must be waiting, ", `{"filter":{"sate":"failed"}}`: `filter.sate: unknown field; did you mean "state"?`,
 		`{"filter":{"since":"1h"}}`: "filter.since: must be a date and time", `{"filter":{"q":"ada"}}`: "filter.q: ",
 		`{"filter":{"status":500}}`: "filter.status: ", `{"deliveryIds":["whd_1","whe_1"]}`: "deliveryIds[1]: must be the id of a delivery",
 		`{"deliveryIds":["whd_1"],"filter":{"state":"failed"}}`: "deliveryIds: can't be combined with a filter",

@@ -21,10 +21,10 @@ import (
 type request struct {
 	web.Request
 	api     *handler
-	route   *route // nil: there is no such route
-	token   string // id of the operator token; empty on the socket
-	actor   string // of audit entries; empty for none
-	key     string // Idempotency-Key of a POST; empty without one
+	route   *route              // nil: there is no such route
+	token   store.OperatorToken // zero on the socket
+	actor   string              // of audit entries; empty for none
+	key     string              // Idempotency-Key of a POST; empty without one
 	body    []byte
 	in      *strictjson.Reader // of the body
 	bodyErr error              // what is wrong with the body; view, update and idempotent return it
@@ -130,8 +130,8 @@ func (r *request) readOptional(fields ...strictjson.Field) {
 	}
 }
 
-// decode reads the body as a type of the API's description. What is required is pairs of
-// a field and of what it is.
+// decode reads the body as a type of the API's description. The required fields are given as
+// pairs of a name and a description.
 func decode[T any](r *request, required ...string) (body T) {
 	r.read(r.in.Struct(&body, required...)...)
 	return body
@@ -161,8 +161,8 @@ func (r *request) logChange(status int) {
 	if r.actor != "" {
 		line = line.Str("actor", r.actor)
 	}
-	if r.token != "" {
-		line = line.Str("token", r.token)
+	if r.token.ID != "" {
+		line = line.Str("token", r.token.ID)
 	}
 	line.Msg("changed")
 }

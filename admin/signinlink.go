@@ -10,7 +10,7 @@ import (
 	"teamdata/wire/web"
 )
 
-var errNoAddress = store.Errorf(store.CodeConflict, "No server runs, so it is not known where the link leads.").Advise("Name its address with --public-url, such as https://data.example.com, or make the link while it runs.")
+var errNoAddress = store.Errorf(store.CodeConflict, "No server is running, so the address of the link is unknown.").Advise("Name its address with --public-url, such as https://data.example.com, or make the link while it is running.")
 
 // createSignInLink makes a link with which an owner, admin or viewer chooses a password,
 // or queues a mail with such a link.

@@ -153,7 +153,7 @@ func (f file) fill(ctx context.Context, o boltstore.Options, fn func(store.Carri
 		if err != nil {
 			return err
 		}
-		return hint.New(f.named()+" is there already", "give a path where there is nothing, or move the file away")
+		return hint.New(f.named()+" already exists", "give a path where there is nothing, or move the file away")
 	}
 	return boltstore.Rebuild(ctx, string(f), o, func(s *boltstore.Store) error { return fn(s) })
 }

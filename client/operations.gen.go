@@ -12,13 +12,13 @@ import (
 // each request, so a later version of the server gives the same answers.
 const Version = "2026-10-06"
 
-// ListMembers lists the org's members. They come oldest first, a page at a time. Needs
+// ListMembers lists the org's members. The oldest come first, a page at a time. Needs
 // the scope read.
 func (c *Client) ListMembers() List[Member] {
 	return NewList[Member](c.Transport, "/members")
 }
 
-// ListAuditLog lists the org's audit log. Its entries come oldest first, a page at a
+// ListAuditLog lists the org's audit log. The oldest entries come first, a page at a
 // time. Needs the scope read, and a plan that includes auditLog.
 func (c *Client) ListAuditLog() List[AuditLogEntry] {
 	return NewList[AuditLogEntry](c.Transport, "/audit-log")
@@ -33,8 +33,8 @@ func (c *Client) TestWebhook(ctx context.Context, id string, options ...Option) 
 }
 
 // GetAssistantInstructions reads the org's instructions to its assistant. They are null
-// when the org has set none. Needs the scope read. A client that keeps them sends their
-// ETag in If-None-Match, and gets them again only if they have changed, and otherwise a
+// when the org has set none. Needs the scope read. A client that has them sends their
+// ETag in If-None-Match. It gets them again only if they have changed, and otherwise a
 // 304.
 func (c *Client) GetAssistantInstructions(ctx context.Context, options ...Option) (AssistantInstructions, error) {
 	return Call[AssistantInstructions](ctx, c.Transport, http.MethodGet, "/assistant/instructions", nil, options)

@@ -72,7 +72,7 @@ func TrustCA(file string) (*http.Client, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate in PEM", file)
+		return nil, fmt.Errorf("%s contains no PEM certificate", file)
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = &tls.Config{RootCAs: pool}
@@ -114,11 +114,11 @@ func NewTransport(config Config, path string, header http.Header) *Transport {
 		t.retrying = func(error, time.Duration) bool { return true }
 	}
 	if base, err := url.Parse(config.BaseURL); err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		t.wrong = fmt.Errorf("BaseURL is %q; it should be such as https://data.example.com", config.BaseURL)
+		t.wrong = fmt.Errorf("BaseURL is %q; it must be a URL such as https://data.example.com", config.BaseURL)
 	}
 	key := strings.TrimSpace(config.Key)
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		t.wrong = errors.New("the key is not one: it should be <id>.<secret>")
+		t.wrong = errors.New("the key is malformed: it must be <id>.<secret>")
 	} else if key != "" {
 		t.header.Set("Authorization", "Bearer "+key)
 	}
@@ -222,7 +222,7 @@ func checkPath(path string) error {
 	ids, _, _ := strings.Cut(path, "?")
 	for id := range strings.SplitSeq(strings.TrimPrefix(ids, "/"), "/") {
 		if id == "" || id == "." || id == ".." {
-			return fmt.Errorf("%s: %q is no id", path, id)
+			return fmt.Errorf("%s: %q is not an id", path, id)
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ func NewVerifier(secrets ...string) (*Verifier, error) {
 		text, ok := strings.CutPrefix(secret, "whsec_")
 		key, err := base64.StdEncoding.Strict().DecodeString(text)
 		if !ok || err != nil || strings.ContainsAny(text, "\r\n") || len(key) < 24 || len(key) > 64 {
-			return nil, fmt.Errorf("webhook secret %d of %d is not whole: it should be whsec_ and the base64 of 24 to 64 bytes", i+1, len(secrets))
+			return nil, fmt.Errorf("webhook secret %d of %d is malformed: it must be whsec_ followed by the base64 of 24 to 64 bytes", i+1, len(secrets))
 		}
 		v.keys = append(v.keys, key)
 	}
@@ -104,7 +104,7 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Event, error) {
 		Data      json.RawMessage
 	}
 	if err := json.Unmarshal(body, &envelope); err != nil {
-		return Event{}, fmt.Errorf("the webhook is signed, and its body is no event: %w", err)
+		return Event{}, fmt.Errorf("the webhook is signed, but its body is not an event: %w", err)
 	}
 	e.Type, e.Timestamp, e.Data = envelope.Type, envelope.Timestamp, envelope.Data
 	return e, nil

@@ -55,8 +55,8 @@ func (d *Dispatcher) pullIn(ctx context.Context) {
 	n, err := store.PullIn(ctx, d.store, d.config.Now(), d.config.Schedule)
 	switch {
 	case n > 0:
-		d.config.Log.Warn().Int("deliveries", n).Msg("deliveries would have waited longer than the schedule has it, since the clock was set back; they are due earlier now")
+		d.config.Log.Warn().Int("deliveries", n).Msg("the clock was set back, so deliveries would have waited longer than scheduled; they are due earlier now")
 	case err != nil && ctx.Err() == nil:
-		d.config.Log.Error().Fields(hint.Fields(err)).Msg("deliveries can't be made due earlier, after the clock was set back")
+		d.config.Log.Error().Fields(hint.Fields(err)).Msg("the clock was set back, and waiting deliveries can't be rescheduled")
 	}
 }

@@ -217,8 +217,8 @@ func (d *Dispatcher) claim(grace context.Context, q *endpointQueue, now time.Tim
 	d.schedule(q, claims.Next, now)
 }
 
-// schedule decides when the queue's next turn comes. What becomes due after the
-// claim comes through the inbox.
+// schedule decides when the queue's next turn comes. Deliveries that become due
+// after the claim come through the inbox.
 func (d *Dispatcher) schedule(q *endpointQueue, next, now time.Time) {
 	switch {
 	case next.IsZero():

@@ -142,11 +142,11 @@ func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Tim
 	})
 	switch {
 	case gone:
-		m.log.Info().Err(err).Str("mail", waiting.ID).Str("org", waiting.OrgID).Msg("a mail can't be sent; it is gone meanwhile")
+		m.log.Info().Err(err).Str("mail", waiting.ID).Str("org", waiting.OrgID).Msg("a mail can't be sent, and is no longer queued")
 	case err == nil:
 		m.log.Info().Str("mail", waiting.ID).Str("org", waiting.OrgID).Str("template", waiting.Template).Msg("a mail was sent")
 	case next.IsZero():
-		m.log.Error().Err(err).Str("mail", waiting.ID).Str("org", waiting.OrgID).Msg("a mail can't be sent; it was given up")
+		m.log.Error().Err(err).Str("mail", waiting.ID).Str("org", waiting.OrgID).Msg("a mail can't be sent, and was given up")
 	default:
 		m.log.Warn().Err(err).Str("mail", waiting.ID).Str("org", waiting.OrgID).Time("next", next).Msg("a mail can't be sent; trying again later")
 	}
@@ -181,6 +181,6 @@ func obsolete(err error) bool {
 func (m *Mailer) warn(ctx context.Context) {
 	n := 0
 	if err := m.each(ctx, func(store.Mail) { n++ }); err == nil && n > 0 {
-		m.log.Warn().Int("mails", n).Dur("keptFor", store.MailTTL).Msg("mail waits, and there is no SMTP server to send it; set one with --smtp-url and --mail-from")
+		m.log.Warn().Int("mails", n).Dur("keptFor", store.MailTTL).Msg("mail is waiting, and no mail server is configured; set one with --smtp-url and --mail-from")
 	}
 }

@@ -77,15 +77,15 @@ func (s *short) note(r *result, log *zerolog.Logger) {
 		s.pause = min(max(2*s.pause, firstShortPause), maxShortPause)
 		s.until = time.Now().Add(s.pause)
 		if s.reason.Swap(&r.attempt.Reason) == nil {
-			log.Error().Str("reason", r.attempt.Reason).Str("hint", "raise the limit of open files (LimitNOFILE, ulimit -n), or put right what the reason names").
-				Msg("deliveries can't be sent, since this server is short of something of its own; none is counted as an attempt, and sending goes on later")
+			log.Error().Str("reason", r.attempt.Reason).Str("hint", "raise the limit of open files (LimitNOFILE, ulimit -n), or fix the cause that the reason names").
+				Msg("deliveries can't be sent because this server has run out of a resource; they don't count as attempts, and sending resumes later")
 		}
 	}
 }
 
 func (s *short) end(log *zerolog.Logger) {
 	if s.reason.Swap(nil) != nil {
-		log.Info().Msg("deliveries are sent again")
+		log.Info().Msg("deliveries are being sent again")
 	}
 	s.pause = 0
 }

@@ -62,10 +62,10 @@ func (c *http1Conn) answer(status int) []byte {
 
 // bareAnswer is the answer in place of one of net/http's own.
 func bareAnswer(status int) store.Answer {
-	e := store.Errorf(store.CodeBadRequest, "The request is no HTTP/1.1 that this server can read.")
+	e := store.Errorf(store.CodeBadRequest, "The request is not valid HTTP/1.1.")
 	switch status {
 	case http.StatusExpectationFailed:
-		e = store.Errorf(store.CodeBadRequest, "The header Expect asks for what this server does not know.").Advise("Leave it out.")
+		e = store.Errorf(store.CodeBadRequest, "The value of the header Expect is not supported.").Advise("Leave it out.")
 	case http.StatusRequestHeaderFieldsTooLarge:
 		e = store.Errorf(store.CodePayloadTooLarge, "The request's headers are larger than %d bytes.", maxHeaderBytes)
 	}

@@ -221,7 +221,7 @@ func (c *countedConn) CloseWrite() error { return cork.CloseWrite(c.Conn) }
 // protocol, which it sends as soon as it has connected.
 const proxyHeaderTimeout = 5 * time.Second
 
-var errNotInternet = errors.New("the PROXY header's address is not of TCP over IP")
+var errNotInternet = errors.New("the PROXY header has no TCP address")
 
 // throughProxy returns a connection that begins with a PROXY protocol header,
 // version 1 or 2, and whose remote address is the one in it. Without the header,

@@ -102,7 +102,7 @@ func (s *Server) serveChecked(common web.Request, rt *route, checks []func(*requ
 
 // checks are what a request must pass before its route's handler sees it. The
 // order is part of the contract: if several checks fail, the first one is
-// answered. What a handler checks itself comes after: its parameters, then the
+// answered. A handler's own checks come after: its parameters, then the
 // idempotency of the request, then the resource.
 var checks = []func(*request) error{
 	(*request).checkRunning,     // 503

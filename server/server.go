@@ -3,8 +3,8 @@
 //
 // A request begins in ServeHTTP and goes from top to bottom through request.go:
 // the checks in their order, then the handler of its route (routes.go), then its
-// answer, in the version that the client pinned (version.go). What the three APIs
-// share of that is in wire/web.
+// answer, in the version that the client pinned (version.go). The part of that which
+// the three APIs share is in wire/web.
 //
 // The package imports wire, store, internal and its own folders, and knows the data only
 // through [store.Store]. A new operation is a row in routes.go, a handler in

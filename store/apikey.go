@@ -22,7 +22,7 @@ var scopeNames = []string{"read", "write"} // in bit order
 func ParseScope(name string) (KeyScope, error) {
 	s, ok := bitOf[KeyScope](scopeNames, name)
 	if !ok {
-		return 0, Errorf(CodeBadRequest, "%.40q is not a scope", name).Advise("there are read and write")
+		return 0, Errorf(CodeBadRequest, "%.40q is not a scope", name).Advise("the scopes are read and write")
 	}
 	return s, nil
 }
@@ -153,10 +153,10 @@ func (k APIKey) check() error {
 		return err
 	}
 	if k.Scopes == 0 {
-		return Invalid("scopes", "a key has at least one scope: read or write")
+		return Invalid("scopes", "must have at least one scope: read or write")
 	}
 	if !ValidID(k.CreatedBy) {
-		return Invalid("createdBy", "is the id of the user who made the key: %s", idRule)
+		return Invalid("createdBy", "must be the id of the user who made the key: %s", idChars)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func CreateKey(tx Tx, actorID string, k APIKey) (_ APIKey, secret string, err er
 func checkCreator(tx Tx, k APIKey) error {
 	creator, err := tx.Member(k.OrgID, k.CreatedBy)
 	if IsNotFound(err) || err == nil && !creator.Manages() {
-		return Invalid("createdBy", "%q is no owner or admin of the org; a key works while the one who made it is", k.CreatedBy)
+		return Invalid("createdBy", "%q is not an owner or admin of the org, and a key works only while its creator is one", k.CreatedBy)
 	}
 	return err
 }

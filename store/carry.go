@@ -104,7 +104,7 @@ func Carry(ctx context.Context, from Source, to Carrier, progress func(kind Kind
 	}
 	want, got := there.sum(), back.sum()
 	if want.SHA256 != got.SHA256 {
-		return Carried{}, fmt.Errorf("what was carried is not what is there: %x, not %x%s", got.SHA256, want.SHA256, countsApart(want, got))
+		return Carried{}, fmt.Errorf("the copy differs from the original: %x, not %x%s", got.SHA256, want.SHA256, countsApart(want, got))
 	}
 	return want, nil
 }

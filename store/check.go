@@ -29,7 +29,7 @@ const MaxAhead = 24 * time.Hour
 // checkHappened checks that the time of a past event is at most MaxAhead of the clock.
 func checkHappened(tx Tx, field string, at time.Time) error {
 	if at.After(tx.Now().Add(MaxAhead)) {
-		return Invalid(field, "lies more than 24 hours ahead").Advise("check the clock of where it comes from")
+		return Invalid(field, "is more than 24 hours ahead").Advise("check the clock of the machine that it comes from")
 	}
 	return nil
 }
@@ -51,7 +51,10 @@ func checkNew(err error, field, format string, args ...any) error {
 	return e
 }
 
-const idRule = "an id is 1 to 64 of A-Z a-z 0-9 _ and -"
+const (
+	idChars = "1 to 64 characters of A-Z a-z 0-9 _ and -"
+	idRule  = "must be " + idChars
+)
 
 func checkID(field, id string) error {
 	if !ValidID(id) {

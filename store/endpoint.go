@@ -215,9 +215,9 @@ func (e *Endpoint) check(tx Tx) error {
 func (e *Endpoint) checkDisabled() error {
 	switch {
 	case !e.Disabled() && e.DisabledBy != "":
-		return Invalid("disabledBy", "comes only with disabledAt")
+		return Invalid("disabledBy", "is allowed only with disabledAt")
 	case !e.Disabled() && e.DisabledReason != "":
-		return Invalid("disabledReason", "comes only with disabledAt")
+		return Invalid("disabledReason", "is allowed only with disabledAt")
 	}
 	return cmp.Or(checkLength("disabledBy", e.DisabledBy, maxNameLength), checkLength("disabledReason", e.DisabledReason, maxDisabledReason))
 }
@@ -227,9 +227,9 @@ func (e *Endpoint) checkDisabled() error {
 func (e *Endpoint) checkOldSecret(now time.Time) error {
 	switch {
 	case (e.OldSecret == "") != e.OldSecretUntil.IsZero():
-		return Invalid("oldSecretUntil", "comes with oldSecret, and only with it")
+		return Invalid("oldSecretUntil", "is required with oldSecret, and allowed only with it")
 	case e.OldSecretUntil.After(now.Add(MaxSecretOverlap)):
-		return Invalid("oldSecretUntil", "lies more than 7 days ahead").Advise("an old secret signs for at most that long")
+		return Invalid("oldSecretUntil", "is more than 7 days ahead").Advise("an old secret signs for at most that long")
 	}
 	return nil
 }
@@ -409,7 +409,7 @@ func RotateSecret(tx Tx, actorID, orgID, id, secret string, overlap time.Duratio
 		return Endpoint{}, err
 	}
 	if overlap < 0 || overlap > MaxSecretOverlap {
-		return Endpoint{}, Invalid("overlap", "is from 0 (at once) to 7 days")
+		return Endpoint{}, Invalid("overlap", "must be from 0 (at once) to 7 days")
 	}
 	e, err := FindEndpoint(tx, orgID, id)
 	if err != nil {

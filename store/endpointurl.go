@@ -31,7 +31,7 @@ func endpointURL(address string, httpOnLoopback bool) (string, error) {
 		r, size := utf8.DecodeRuneInString(address[i:])
 		return "", Invalid("url", "holds the invisible character %U", r).Advise("leave it out, or write it as %s", url.QueryEscape(address[i:i+size]))
 	case errors.Is(err, canonical.ErrHost):
-		return "", Invalid("url", "has a host that is no name and no address")
+		return "", Invalid("url", "has a host that is neither a name nor an address")
 	case err != nil:
 		return "", Invalid("url", "is not a URL such as https://example.com/hook")
 	case strings.Contains(address, "#"):
@@ -56,7 +56,7 @@ func checkURL(u *url.URL, httpOnLoopback bool) error {
 	case u.Hostname() == "" || u.Opaque != "":
 		return Invalid("url", "names no host")
 	case !validHost(u.Hostname()):
-		return Invalid("url", "has the host %.80q, which is no name and no address", u.Hostname())
+		return Invalid("url", "has the host %.80q, which is neither a name nor an address", u.Hostname())
 	case !validPort(u):
 		return Invalid("url", "has the port %.20q", u.Port()).Advise("ports go from 1 to 65535")
 	case u.User != nil:

@@ -50,7 +50,7 @@ func checkEvent(c *rows.Checker, key []byte, e *Event) {
 				found++
 			}
 			if left--; left == 0 && found == 0 {
-				c.Fault("events %q: none of its deliveries is there", id)
+				c.Fault("events %q: none of its deliveries exists", id)
 			}
 		})
 	}

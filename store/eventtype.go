@@ -92,7 +92,7 @@ func ValidEventType(name string) bool {
 func (e EventType) check() error {
 	switch {
 	case !ValidEventType(e.Name):
-		return Invalid("name", "an event type is 1 to %d of A-Z a-z 0-9 _ in parts with a period between, such as invoice.paid", maxEventType)
+		return Invalid("name", "must be 1 to %d characters of A-Z a-z 0-9 _, in parts separated by periods, such as invoice.paid", maxEventType)
 	case IsBuiltInEventType(e.Name):
 		return Invalid("name", "%q is built in", e.Name).Advise("choose another name")
 	case len(e.Schema) > maxEventSchema:
@@ -175,5 +175,5 @@ func NoEventType(field, name string) error {
 }
 
 func adviseEventTypes(e *Error) *Error {
-	return e.Advise("there are %s, and those that were registered", strings.Join(BuiltInEventTypes, ", "))
+	return e.Advise("the event types are %s, and those that were registered", strings.Join(BuiltInEventTypes, ", "))
 }

@@ -27,7 +27,7 @@ type File struct {
 func (f File) check() error {
 	err := cmp.Or(checkID("id", f.ID), checkText("name", f.Name, maxNameLength), checkText("contentType", f.ContentType, maxNameLength))
 	if err == nil && f.Size < 0 {
-		err = Invalid("size", "is a number of bytes, 0 or more")
+		err = Invalid("size", "must be a number of bytes, 0 or more")
 	}
 	return err
 }

@@ -88,9 +88,9 @@ func hasAddress(m Member) error {
 func CheckGivesRole(by Member, from, to string) error {
 	switch {
 	case !by.Manages():
-		return Errorf(CodeForbidden, "Only owners and admins of the org manage its members.")
+		return Errorf(CodeForbidden, "Only owners and admins of the org can manage its members.")
 	case by.Role != RoleOwner && (from == RoleOwner || to == RoleOwner):
-		return Errorf(CodeForbidden, "Only an owner makes somebody an owner, or changes what an owner is.").Advise("Ask an owner of the org.")
+		return Errorf(CodeForbidden, "Only an owner can make someone an owner, or change an owner's role.").Advise("Ask an owner of the org.")
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func LinkToShow(tx Tx, orgID, userID, name string, ttl time.Duration) (token str
 		return "", err
 	}
 	if a.SignedIn() || slices.ContainsFunc(orgs, func(id string) bool { return id != orgID }) {
-		return "", Errorf(CodeConflict, "This person has an account already, and signs in as before.").Advise("The operator of the server makes a link for a lost password: teamdata signin-link %s", userID)
+		return "", Errorf(CodeConflict, "This person has an account already, and signs in as before.").Advise("The operator of the server can make a link for a lost password: teamdata signin-link %s", userID)
 	}
 	if err := a.takeName(tx, m, name); err != nil {
 		return "", err

@@ -100,7 +100,7 @@ func (t Tx) place(l orgList, orgID, prefix string, last Cursor, id *string, crea
 func (t Tx) unused(l orgList, orgID string, at Cursor) error {
 	there, err := t.has(l, position(t.Text(""), orgID, at))
 	if there {
-		return Errorf(CodeConflict, "The list has an item %s of that time already.", at.ID)
+		return Errorf(CodeConflict, "The list already has an item %s with that time.", at.ID)
 	}
 	return stored(err)
 }

@@ -105,7 +105,7 @@ func (m Member) Check() error {
 func checkRole(role string) error {
 	looks := strings.ToLower(visible(norm.NFKC.String(role)))
 	if meant := []string{RoleOwner, RoleAdmin, RoleViewer, RoleMember}; role != looks && slices.Contains(meant, looks) {
-		return Invalid("role", "%q is another role than %s", role, looks).Advise("did you mean %s?", looks)
+		return Invalid("role", "%q looks like the role %s but is not", role, looks).Advise("did you mean %s?", looks)
 	}
 	return checkText("role", role, maxIDLength)
 }
@@ -287,8 +287,8 @@ func memberEvent(failed error, tx Tx, actorID, event string, m Member) error {
 	return auditAndEmit(failed, tx, actorID, m.OrgID, event, m.ID, jsonObject("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role))
 }
 
-// memberChanged returns the data of the event member.changed: what the member is, and in
-// previous what changed fields were.
+// memberChanged returns the data of the event member.changed: the member as it is now, and
+// in previous the old values of changed fields.
 func memberChanged(old, m Member) []byte {
 	data, was, previous := []string{"orgId", m.OrgID, "memberId", m.ID}, old.Texts(), []string{}
 	for i, field := range m.Texts() {
@@ -311,7 +311,7 @@ func keepsAnOwner(tx Tx, m Member, role string) error {
 func hasOwners(tx Tx, orgID string, least int) error {
 	owners, err := tx.CountOwners(orgID)
 	if err == nil && owners < least {
-		err = Errorf(CodeConflict, "An org keeps at least one owner.").Advise("Make another member an owner first.")
+		err = Errorf(CodeConflict, "An org must have at least one owner.").Advise("Make another member an owner first.")
 	}
 	return err
 }

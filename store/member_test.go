@@ -212,11 +212,11 @@ func testRolesThatLookAlike(s *subject) {
 	}
 	check := func(role string) string { return fmt.Sprint(store.Member{UserID: bob, Role: role}.Check()) }
 	for _, role := range []string{"Admin", "ADMIN", " admin", "admin ", "ad min", "ad\u200bmin", "admin\ufeff", "ad\u00admin", "\uff41\uff44\uff4d\uff49\uff4e", "admin\x00"} {
-		if got := check(role); got != fmt.Sprintf("role: %q is another role than admin; did you mean admin?", role) {
+		if got := check(role); got != fmt.Sprintf("role: %q looks like the role admin but is not; did you mean admin?", role) {
 			s.Errorf("%q: %s", role, got)
 		}
 	}
-	s.Equal("an owner", check(" owner"), `role: " owner" is another role than owner; did you mean owner?`)
+	s.Equal("an owner", check(" owner"), `role: " owner" looks like the role owner but is not; did you mean owner?`)
 	for _, role := range []string{"admin", "owner", "viewer", "member", "administrator", "admi\u0144", "co-owner", "Mitglied", "管理者", "🚀", "r"} {
 		s.Equal(role, check(role), "<nil>")
 	}

@@ -91,7 +91,7 @@ func FindOperatorToken(tx Tx, presented string) (OperatorToken, error) {
 // checkExpiry checks that an expiry, if any, is in the future.
 func checkExpiry(tx Tx, at time.Time) error {
 	if !at.IsZero() && !at.After(tx.Now()) {
-		return Invalid("expiresAt", "lies in the past").Advise("give a time to come, or leave it out for never")
+		return Invalid("expiresAt", "is in the past").Advise("give a time in the future, or leave it out for never")
 	}
 	return nil
 }

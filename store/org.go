@@ -225,7 +225,7 @@ func (s Subscription) check(tx Tx) error {
 	}
 	_, err = FindPlan(tx, s.Plan)
 	if IsNotFound(err) {
-		return Invalid("subscription.plan", "there is no plan %q", s.Plan).Advise("built in are free, team, business and selfHosted, and \"plans\" adds more")
+		return Invalid("subscription.plan", "there is no plan %q", s.Plan).Advise("the built-in plans are free, team, business and selfHosted, and \"plans\" adds more")
 	}
 	return err
 }

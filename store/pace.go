@@ -25,8 +25,8 @@ const patience = 5 * time.Second
 //
 // Work that is not done after its patience hurries: with each further patience that
 // passes, transactions become twice as large, and pauses half as long as they would
-// be. So it ends, however much there is and however much comes in. What comes in
-// while a transaction and its pause last is what a few commits hold; they are few
+// be. So it ends, however much there is and however much comes in. A few
+// commits hold all that comes in during a transaction and its pause; they are few
 // because the share of the pauses shrinks, and each holds a bounded number of
 // updates. A transaction of twice the size, again and again, is soon larger than
 // that, and drops more than comes in. It gets no larger than it takes to keep up.

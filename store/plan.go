@@ -27,7 +27,7 @@ const FeaturesAdvice = "it is a list of api, webhooks and auditLog, which may be
 func ParseFeature(name string) (Feature, error) {
 	f, ok := bitOf[Feature](featureNames, name)
 	if !ok {
-		return 0, Errorf(CodeBadRequest, "%.40q is not a feature", name).Advise("there are api, webhooks and auditLog")
+		return 0, Errorf(CodeBadRequest, "%.40q is not a feature", name).Advise("the features are api, webhooks and auditLog")
 	}
 	return f, nil
 }
@@ -121,7 +121,7 @@ func FindPlan(tx Tx, name string) (Plan, error) {
 // features equal the built-in plan's.
 func AddPlan(tx Tx, p Plan) error {
 	if !ValidID(p.Name) {
-		return Invalid("name", "a plan's name is 1 to 64 of A-Z a-z 0-9 _ and -")
+		return Invalid("name", "must be 1 to 64 characters of A-Z a-z 0-9 _ and -")
 	}
 	if builtIn, ok := BuiltInPlan(p.Name); ok {
 		if builtIn != p {
@@ -136,7 +136,7 @@ func AddPlan(tx Tx, p Plan) error {
 // such plan; conflict: it is built in, or an org has it.
 func RemovePlan(tx Tx, name string) error {
 	if _, ok := BuiltInPlan(name); ok {
-		return Errorf(CodeConflict, "The plan %s is built in and stays.", name)
+		return Errorf(CodeConflict, "The plan %s is built in and can't be deleted.", name)
 	}
 	if _, err := tx.Plan(name); err != nil {
 		return err

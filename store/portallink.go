@@ -82,7 +82,7 @@ func checkPortal(userID string, p Portal, ttl time.Duration) error {
 	case ttl <= 0 || ttl > MaxPortalLinkTTL:
 		return Invalid("expiresInSeconds", "must be more than 0 and at most %d", MaxPortalLinkTTL/time.Second)
 	case p.Role != RoleViewer && p.Role != RoleAdmin:
-		return Invalid("role", "of a portal link is viewer or admin")
+		return Invalid("role", "must be viewer or admin")
 	}
 	return cmp.Or(checkID("userId", userID), checkName("name", p.Name, maxNameLength), checkAddress("email", p.Email))
 }

@@ -30,8 +30,8 @@ func (d *Delivery) requeue(due time.Time) {
 
 // Jobs queue up to replayStep deliveries each replayEvery, which is 670/s at most, and
 // read up to replayRead to find them: nobody waits for a job so much that others should
-// feel it. What costs them time is less the step than the attempts that follow it, so a
-// step is small.
+// feel it. The step itself costs them less time than the attempts that follow it, so a step
+// is small.
 const (
 	replayStep  = 10
 	replayRead  = 100
@@ -40,7 +40,7 @@ const (
 
 // RunReplays does the jobs that are running, of all orgs in turn, until none is left.
 // Each step is a small transaction, which queues some deliveries again and writes how
-// far the job has come: what is killed in between goes on where it was. A second caller
+// far the job has come: a job that is killed in between goes on where it was. A second caller
 // at the same time makes it faster, and nothing else.
 func RunReplays(ctx context.Context, s Store) error {
 	p := pace{began: time.Now(), patience: math.MaxInt64, every: replayEvery}

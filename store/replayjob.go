@@ -160,7 +160,7 @@ func (j *ReplayJob) check(tx Tx) error {
 			}
 		}
 		if j.Filter != (DeliveryFilter{}) {
-			return Invalid("deliveryIds", "can't be combined with a filter").Advise("give one of both")
+			return Invalid("deliveryIds", "can't be combined with a filter").Advise("give one or the other")
 		}
 		return nil
 	}
@@ -190,8 +190,8 @@ func makeRoomForReplay(tx Tx, orgID string) error {
 	return tx.DeleteReplayJob(over[0].ID) // there is one, since there are more jobs than can be running
 }
 
-// CancelReplay ends a job; what it has queued stays so. A job that is over stays as
-// it is. notFound: the org has no such job.
+// CancelReplay ends a job; deliveries already queued again are still sent. A job that
+// is over stays as it is. notFound: the org has no such job.
 func CancelReplay(tx Tx, actorID, orgID, id string) (ReplayJob, error) {
 	j, err := FindReplay(tx, orgID, id)
 	if err != nil || j.State != ReplayRunning {

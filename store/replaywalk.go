@@ -145,8 +145,8 @@ func (j *ReplayJob) walkNamed(tx Tx, step int, take func(*Delivery) (bool, error
 
 // takes reports whether the job replays a delivery: one that it selects, whose last
 // attempt ended before it was created, and that isn't about to be sent anyway. In the
-// very moment of its creation, which lasts where a test holds the clock, what finished
-// counts too: a walk never returns to it. What waits might come back, and doesn't count.
+// very moment of its creation, which lasts where a test holds the clock, finished deliveries
+// count too: a walk never returns to them. Waiting ones might come back, and don't count.
 func (j *ReplayJob) takes(d *Delivery, e *Endpoint) bool {
 	at := d.ShownAt()
 	if d.State.Waiting() && (len(d.History) == 0 || !d.DueAt.After(j.CreatedAt) || !at.Before(j.CreatedAt)) {

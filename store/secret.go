@@ -100,7 +100,7 @@ func checkEndpointSecret(field, secret string) error {
 	}
 	b, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	if err != nil || strings.ContainsAny(encoded, "\r\n") {
-		return Invalid(field, "is %s followed by standard, padded base64", secretPrefix)
+		return Invalid(field, "must be %s followed by standard, padded base64", secretPrefix)
 	}
 	if len(b) < minSecretBytes || len(b) > maxSecretBytes {
 		return Invalid(field, "holds %d bytes", len(b)).Advise("from %d to %d are allowed", minSecretBytes, maxSecretBytes)

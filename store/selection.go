@@ -7,7 +7,7 @@ import (
 
 // AllEvents is what an endpoint selects to receive events of all types. Otherwise it
 // selects a type by its name, or a group such as member.*: all types that begin with
-// "member.". What a selection means is decided when an event happens, so a group and
+// "member.". Selections are resolved when an event happens, so a group and
 // AllEvents also select types that are registered later.
 const AllEvents = "*"
 
@@ -41,11 +41,11 @@ func selectsAny(selection string, eventTypes []string) bool {
 // the endpoint would wait for events in silence.
 func checkSelections(tx Tx, selections []string) error {
 	if len(selections) == 0 {
-		return Invalid("events", "an endpoint receives at least one event type")
+		return Invalid("events", "must have at least one event type")
 	}
 	for i, selection := range selections {
 		if slices.Contains(selections[:i], selection) {
-			return Invalid("events", "%q is there twice", selection)
+			return Invalid("events", "%q is given twice", selection)
 		}
 		if err := checkSelection(tx, selection); err != nil {
 			return err

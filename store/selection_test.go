@@ -73,7 +73,7 @@ func testSelectionsThatAreRefused(s *subject) {
 	s.Write(register(store.EventType{Name: "a.b"}))
 	const (
 		misplaced = ` has a * in the wrong place; a * stands alone, for all events, or at the end of a group such as member.*`
-		existing  = `; there are member.added, member.changed, member.removed, subscription.changed, file.uploaded, assistant.instructionsChanged, webhook.test, and those that were registered`
+		existing  = `; the event types are member.added, member.changed, member.removed, subscription.changed, file.uploaded, assistant.instructionsChanged, webhook.test, and those that were registered`
 	)
 	for selection, want := range map[string]string{
 		"member*": `"member*"` + misplaced, "*.added": `"*.added"` + misplaced, "**": `"**"` + misplaced, "*.*": `"*.*"` + misplaced,
@@ -88,7 +88,7 @@ func testSelectionsThatAreRefused(s *subject) {
 			s.Equal("why", s.Attempt(selecting(selections...)).Error(), "events: "+want)
 		}
 	}
-	s.Equal("twice", s.Attempt(selecting("*", "a.*", "*")).Error(), `events: "*" is there twice`)
+	s.Equal("twice", s.Attempt(selecting("*", "a.*", "*")).Error(), `events: "*" is given twice`)
 }
 
 // A type can be removed while other types are left for each endpoint that selects it.

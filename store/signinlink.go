@@ -88,7 +88,7 @@ func findViewer(tx Tx, orgID, userID string, ttl time.Duration) (Member, error) 
 		return m, err
 	}
 	if !m.MaySee() {
-		return m, Errorf(CodeConflict, "%q is no owner, admin or viewer of the org. Only they can sign in to the settings page.", userID)
+		return m, Errorf(CodeConflict, "%q is not an owner, admin or viewer of the org. Only they can sign in to the settings page.", userID)
 	}
 	return m, nil
 }
@@ -195,7 +195,7 @@ func SignInLinkValues(tx Tx, queued Mail) (map[string]string, error) {
 	values := maps.Clone(queued.Values)
 	until, err := time.Parse(time.RFC3339, values["until"])
 	if err != nil || !tx.Now().Before(until) {
-		return nil, Errorf(CodeConflict, "The time in which the link was to be used is over.")
+		return nil, Errorf(CodeConflict, "The link has expired.")
 	}
 	org, err := tx.Org(queued.OrgID)
 	if err != nil {
@@ -210,7 +210,7 @@ func SignInLinkValues(tx Tx, queued Mail) (map[string]string, error) {
 // the first org that has one, while nobody can sign in yet. notFound: somebody
 // can, or there is no owner. It reads the first 100 orgs.
 func FirstOwner(tx Tx) (Member, error) {
-	none := Errorf(CodeNotFound, "There is no owner who waits for a first sign-in link.")
+	none := Errorf(CodeNotFound, "No owner is waiting for a first sign-in link.")
 	orgs, err := tx.Orgs("", 100)
 	if err != nil {
 		return Member{}, err

@@ -10,8 +10,8 @@
 // [Server.Advance], and then everything is, in its order and without waiting.
 //
 // The package is for the tests of other modules. It imports app, and may import what
-// app does. What a server is started with belongs to seed.go, and the webhooks that it
-// sends to receiver.go.
+// app does. The data that a server starts with belongs to seed.go, and the webhooks that
+// it sends to receiver.go.
 package teamdatatest
 
 import (

@@ -268,7 +268,7 @@ func TestChangeRole(t *testing.T) {
 	b.post("/orgs/org_acme/members/usr_grace/invite", url.Values{"nonce": {"1"}}).wants(t, 409, "has no address of their own")
 
 	for _, form := range []string{"role", "remove"} { // the last owner
-		b.post("/orgs/org_acme/members/usr_ada/"+form, url.Values{"role": {"admin"}}).wants(t, 409, "An org keeps at least one owner.", "<title>Error: Ada")
+		b.post("/orgs/org_acme/members/usr_ada/"+form, url.Values{"role": {"admin"}}).wants(t, 409, "An org must have at least one owner.", "<title>Error: Ada")
 	}
 	b.get("/orgs/org_acme/members/usr_alan/remove").wants(t, 200, "Remove this member?", "Alan")
 	b.post("/orgs/org_acme/members/usr_alan/remove", nil).leads(t, "/orgs/org_acme/members?done=member-removed")

@@ -3,7 +3,7 @@
 // credentials of each peer are checked: only users who may open the data file may use
 // it.
 //
-// It imports the standard library alone. What is said over a socket belongs to the
+// It imports the standard library alone. The protocol on a socket belongs to the
 // API that is served on it.
 package socket
 
@@ -79,7 +79,7 @@ func replaceable(path string) error {
 	case err != nil:
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
-		return hint.With(fmt.Errorf("%s is there and is no socket", path), "move it away, or give another path")
+		return hint.With(fmt.Errorf("%s exists and is not a socket", path), "move it away, or give another path")
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func TestLeftBehind(t *testing.T) {
 func TestNoSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.sock")
 	kit.Must(t, os.WriteFile(path, []byte("mine"), mode))
-	if _, err := Listen(path, nil); err == nil || !strings.Contains(err.Error(), "is no socket; move it away") {
+	if _, err := Listen(path, nil); err == nil || !strings.Contains(err.Error(), "is not a socket; move it away") {
 		t.Errorf("got %v", err)
 	}
 	if kept, _ := os.ReadFile(path); string(kept) != "mine" {

@@ -31,7 +31,7 @@ var Catalogue = []Entry{
 	{"teamdata_database_up", "gauge", nil, "1 if the database answered within 2 s of this scrape, else 0. All database metrics are absent without a database."},
 	{"teamdata_database_connections", "gauge", nil, "Connections to the database that are in use."},
 	{"teamdata_database_connections_max", "gauge", nil, "Connections that this server may use."},
-	{"teamdata_database_waiting", "gauge", nil, "Reads and commits that wait for a connection."},
+	{"teamdata_database_waiting", "gauge", nil, "Reads and commits waiting for a connection."},
 	{"teamdata_database_clock_offset_seconds", "gauge", nil, "How far the database's clock is ahead of this machine's."},
 	{"teamdata_database_retries_total", "counter", nil, "Transactions that were run again, because the database aborted or lost them before their commit."},
 	{"teamdata_database_doubts_total", "counter", nil, "Commits whose answer was lost, so that the server asked the database whether they succeeded."},
@@ -45,12 +45,12 @@ var Catalogue = []Entry{
 	{"teamdata_retention_running_seconds", "gauge", nil, "How long the sweep that drops such records has been running, or 0 when none is. After 10 minutes it speeds up."},
 	{"teamdata_retention_last_success_timestamp_seconds", "gauge", nil, "When a sweep last ended with nothing left to drop, or 0 if none has since the start."},
 
-	{"teamdata_queue_deliveries", "gauge", []string{"state"}, "Deliveries that wait: due, later (their retry is not due yet) or held (their endpoint is disabled). Counted at the scrape, up to 100,000 in all."},
+	{"teamdata_queue_deliveries", "gauge", []string{"state"}, "Waiting deliveries: due, later (their retry is not due yet) or held (their endpoint is disabled). Counted at the scrape, up to 100,000 in all."},
 	{"teamdata_queue_capped", "gauge", nil, "1 while more deliveries wait than were counted."},
 	{"teamdata_queue_endpoints", "gauge", nil, "Endpoints with deliveries that wait, excluding disabled endpoints."},
 	{"teamdata_queue_due_lag_seconds", "gauge", nil, "How long the earliest delivery has been due, or 0 when none is due."},
 	{"teamdata_queue_held_oldest_seconds", "gauge", nil, "How long the oldest held delivery has been held, or 0 when none is held. After --held-retention it is dropped."},
-	{"teamdata_mails_waiting", "gauge", nil, "Mails that wait to be sent, counted up to 1,000."},
+	{"teamdata_mails_waiting", "gauge", nil, "Mails waiting to be sent, counted up to 1,000."},
 	{"teamdata_mail_oldest_seconds", "gauge", nil, "Age of the oldest mail that waits, or 0 when none waits."},
 
 	{"teamdata_attempts_total", "counter", []string{"outcome"}, "Attempts by outcome: acknowledged, the class of another status, or the reason why no status line came."},

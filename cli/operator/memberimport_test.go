@@ -27,7 +27,7 @@ func TestReadPeople(t *testing.T) {
 		"UTF-16":            {"\xff\xfeu\x00s\x00", "people.csv is UTF-16"},
 		"UTF-16, the other": {"\xfe\xff\x00u\x00s", "people.csv is UTF-16"},
 		"Latin-1":           {"userId,role,name\nusr_zoe,member,Zo\xeb\n", "people.csv line 2, column 3 (name): is not valid UTF-8"},
-		"a role that looks": {"userId,role\nusr_ada,Admin\n", `people.csv line 2, column 2 (role): "Admin" is another role than admin; did you mean admin?`},
+		"a role that looks": {"userId,role\nusr_ada,Admin\n", `people.csv line 2, column 2 (role): "Admin" looks like the role admin but is not; did you mean admin?`},
 		"a mark alone":      {"\ufeff", "people.csv is empty"},
 		"nothing":           {"", "people.csv is empty"},
 		"a column twice":    {"userId,role,User ID\n", "people.csv line 1, column 3: userId appears twice, first in column 1"},

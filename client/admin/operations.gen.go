@@ -10,20 +10,20 @@ import (
 	teamdata "teamdata/client"
 )
 
-// ReadStatus reads the state of the server. The answer says where it is served, which
-// data file and certificates it has, and how much is waiting to be sent.
+// ReadStatus reads the state of the server. The answer has its addresses, its data file
+// and certificates, and how much is waiting to be sent.
 func (c *Client) ReadStatus(ctx context.Context, options ...teamdata.Option) (Status, error) {
 	return teamdata.Call[Status](ctx, c.Transport, http.MethodGet, "/status", nil, options)
 }
 
-// ListOrgs lists the orgs. They come in order of id, with their subscriptions.
+// ListOrgs lists the orgs. They are in order of id, each with its subscription.
 func (c *Client) ListOrgs() teamdata.List[Org] {
 	return teamdata.NewList[Org](c.Transport, "/orgs")
 }
 
-// CreateOrg creates an org. Without a subscription it gets an active one of the plan
-// selfHosted, from which fields of a subscription that are left out are also filled in.
-// Makes the audit entry org.created.
+// CreateOrg creates an org. The default subscription is an active one of the plan
+// selfHosted. Fields of a subscription that are left out are filled in from it. Makes
+// the audit entry org.created.
 func (c *Client) CreateOrg(ctx context.Context, org NewOrg, options ...teamdata.Option) (Org, error) {
 	return teamdata.Call[Org](ctx, c.Transport, http.MethodPost, "/orgs", org, options)
 }
@@ -38,9 +38,9 @@ func (c *Client) UpdateOrg(ctx context.Context, org string, change OrgChange, op
 	return teamdata.Call[Org](ctx, c.Transport, http.MethodPatch, "/orgs/"+url.PathEscape(org), change, options)
 }
 
-// DeleteOrg deletes an org. All that it owns goes with it. From then on the org is not
-// found, its API keys are unknown, and nothing more is sent. Its data is dropped in the
-// background; until that is done, no other org can have its id (409).
+// DeleteOrg deletes an org. Everything it owns is deleted with it. From then on the org
+// is not found, its API keys are unknown, and nothing more is sent. Its data is dropped
+// in the background. Until that is done, no other org can have its id (409).
 func (c *Client) DeleteOrg(ctx context.Context, org string, options ...teamdata.Option) error {
 	_, err := teamdata.Call[struct{}](ctx, c.Transport, http.MethodDelete, "/orgs/"+url.PathEscape(org), nil, options)
 	return err
@@ -52,14 +52,14 @@ func (c *Client) ReadSubscription(ctx context.Context, org string, options ...te
 	return teamdata.Call[Subscription](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/subscription", nil, options)
 }
 
-// UpdateSubscription updates an org's subscription. Fields that are left out stay.
-// Sends the event subscription.changed.
+// UpdateSubscription updates an org's subscription. Fields that are left out keep their
+// values. Sends the event subscription.changed.
 func (c *Client) UpdateSubscription(ctx context.Context, org string, change SubscriptionChange, options ...teamdata.Option) (Subscription, error) {
 	return teamdata.Call[Subscription](ctx, c.Transport, http.MethodPut, "/orgs/"+url.PathEscape(org)+"/subscription", change, options)
 }
 
-// ListMembers lists the members. They come oldest first, with names, addresses, and how
-// many API keys each has created.
+// ListMembers lists the members. The oldest come first, each with a name, an address,
+// and the number of API keys it has created.
 func (c *Client) ListMembers(org string) teamdata.List[Member] {
 	return teamdata.NewList[Member](c.Transport, "/orgs/"+url.PathEscape(org)+"/members")
 }
@@ -70,12 +70,13 @@ func (c *Client) AddMember(ctx context.Context, org string, member NewMember, op
 	return teamdata.Call[Member](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/members", member, options)
 }
 
-// AddMembers adds or updates many members. It takes 1 to 1,000 members: all of them or
-// none, in one commit, with the audit entries and events of the single operations: one
-// member.added or member.changed for each member who is added or changed. A user who is
-// a member already is a conflict (409), or with upsert is updated as by PUT. The answer
-// has what became of each, in their order; with dryRun it says what would be done, and
-// nothing is done. The body has at most 8 MiB, in which any 1,000 members fit.
+// AddMembers adds or updates many members. It takes 1 to 1,000 members, and adds all of
+// them or none, in one commit. Audit entries and events are those of the single
+// operations: one member.added or member.changed for each member who is added or
+// changed. A user who is a member already is a conflict (409); with upsert, the user is
+// updated as by PUT. The answer has the result for each member, in the order of the
+// request. With dryRun, the answer has what would be done, and nothing is done. The
+// body has at most 8 MiB, which is enough for any 1,000 members.
 func (c *Client) AddMembers(ctx context.Context, org string, members NewMembers, options ...teamdata.Option) ([]MemberOutcome, error) {
 	answer, err := teamdata.Call[MemberOutcomes](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/members/batch", members, options)
 	return answer.Members, err
@@ -89,14 +90,14 @@ func (c *Client) ReadMember(ctx context.Context, org, userID string, options ...
 
 // PutMember adds or updates a member. It makes the same audit entry and event as POST
 // and PATCH. If nothing changes, nothing is written and nothing sent. name and email
-// that are left out stay; null clears.
+// keep their values if they are left out; null clears.
 func (c *Client) PutMember(ctx context.Context, org, userID string, values MemberValues, options ...teamdata.Option) (Member, error) {
 	return teamdata.Call[Member](ctx, c.Transport, http.MethodPut, "/orgs/"+url.PathEscape(org)+"/members/"+url.PathEscape(userID), values, options)
 }
 
 // UpdateMember updates a member. Sends the event member.changed if anything changes.
-// Fields that are left out stay; null clears name and email. The last owner of an org
-// can't have another role (409).
+// Fields that are left out keep their values; null clears name and email. The last
+// owner of an org can't have another role (409).
 func (c *Client) UpdateMember(ctx context.Context, org, userID string, change MemberChange, options ...teamdata.Option) (Member, error) {
 	return teamdata.Call[Member](ctx, c.Transport, http.MethodPatch, "/orgs/"+url.PathEscape(org)+"/members/"+url.PathEscape(userID), change, options)
 }
@@ -107,9 +108,9 @@ func (c *Client) RemoveMember(ctx context.Context, org, userID string, options .
 	return teamdata.Call[RemovedMember](ctx, c.Transport, http.MethodDelete, "/orgs/"+url.PathEscape(org)+"/members/"+url.PathEscape(userID), nil, options)
 }
 
-// CreateSignInLink creates a sign-in link. It is for an owner, administrator or viewer
-// (409 for others), who chooses a password with it. It is valid for a day unless
-// expiresInSeconds says otherwise. The answer has url and token this once. With mail
+// CreateSignInLink creates a sign-in link. An owner, administrator or viewer chooses a
+// password with it; for others the answer is 409. It is valid for a day, or for
+// expiresInSeconds. The answer has url and token, which are shown this once. With mail
 // the link is sent to the address of the account instead.
 func (c *Client) CreateSignInLink(ctx context.Context, org, userID string, link NewSignInLink, options ...teamdata.Option) (CreatedLink, error) {
 	return teamdata.Call[CreatedLink](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/members/"+url.PathEscape(userID)+"/signin-link", link, options)
@@ -120,41 +121,42 @@ func (c *Client) CreateSignInLink(ctx context.Context, org, userID string, link 
 // own. The person need not be a member and does not become one. The link works once,
 // within an hour or expiresInSeconds. Its session is limited to the org and the role,
 // ends after 12 hours, and counts only while the person's membership in the org is what
-// it was when the link was created. The answer has url and token this once. Makes the
-// audit entry portalLink.created, and its use makes portalLink.used.
+// it was when the link was created. The answer has url and token, which are shown this
+// once. Makes the audit entry portalLink.created. Using the link makes portalLink.used.
 func (c *Client) CreatePortalLink(ctx context.Context, org string, link NewPortalLink, options ...teamdata.Option) (PortalLink, error) {
 	return teamdata.Call[PortalLink](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/portal-link", link, options)
 }
 
-// ListPortalSessions lists the portal sessions. They are those of people who are signed
-// in to the settings page of the org through a portal link, oldest first. If the server
-// has many sessions, a page may be short or empty while hasMore is true.
+// ListPortalSessions lists the portal sessions. These are the sessions of people who
+// are signed in to the settings page of the org through a portal link, oldest first. If
+// the server has many sessions, a page may be short or empty while hasMore is true.
 func (c *Client) ListPortalSessions(org string) teamdata.List[PortalSession] {
 	return teamdata.NewList[PortalSession](c.Transport, "/orgs/"+url.PathEscape(org)+"/portal-sessions")
 }
 
-// EndPortalSession ends a portal session. The person is signed out, at once. Another
-// portal link signs them in again, one that was not used yet too. Makes the audit entry
-// portalSession.ended.
+// EndPortalSession ends a portal session. The person is signed out at once. Another
+// portal link signs them in again, including one created earlier and not yet used.
+// Makes the audit entry portalSession.ended.
 func (c *Client) EndPortalSession(ctx context.Context, org, session string, options ...teamdata.Option) error {
 	_, err := teamdata.Call[struct{}](ctx, c.Transport, http.MethodDelete, "/orgs/"+url.PathEscape(org)+"/portal-sessions/"+url.PathEscape(session), nil, options)
 	return err
 }
 
-// ListAuditLog lists the audit log. It has all that was done in the org, oldest first.
+// ListAuditLog lists the audit log. Everything that was done in the org, oldest first.
 // An entry never changes.
 func (c *Client) ListAuditLog(org string) teamdata.List[AuditLogEntry] {
 	return teamdata.NewList[AuditLogEntry](c.Transport, "/orgs/"+url.PathEscape(org)+"/audit-log")
 }
 
-// AddAuditEntry adds an audit log entry. Without an actorId the entry has that of
-// Teamdata-Actor; null is no actor.
+// AddAuditEntry adds an audit log entry. Without an actorId the actor is that of
+// Teamdata-Actor; null means no actor.
 func (c *Client) AddAuditEntry(ctx context.Context, org string, entry NewAuditLogEntry, options ...teamdata.Option) (AuditLogEntry, error) {
 	return teamdata.Call[AuditLogEntry](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/audit-log", entry, options)
 }
 
-// AddAuditEntries adds many audit log entries. It takes 1 to 1,000 entries: all of them
-// or none. The answer has their ids, in their order. The body has at most 8 MiB.
+// AddAuditEntries adds many audit log entries. It takes 1 to 1,000 entries, and adds
+// all of them or none. The answer has their ids, in the order of the request. The body
+// has at most 8 MiB.
 func (c *Client) AddAuditEntries(ctx context.Context, org string, entries []NewAuditLogEntry, options ...teamdata.Option) ([]string, error) {
 	answer, err := teamdata.Call[Ids](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/audit-log/batch", NewAuditLogEntries{Entries: entries}, options)
 	return answer.Ids, err
@@ -174,13 +176,14 @@ func (c *Client) ClearInstructions(ctx context.Context, org string, options ...t
 	return err
 }
 
-// ListKeys lists the API keys. They come in order of id, with their state and last use,
+// ListKeys lists the API keys. They are in order of id, with their state and last use,
 // and without their secrets.
 func (c *Client) ListKeys(org string) teamdata.List[APIKey] {
 	return teamdata.NewList[APIKey](c.Transport, "/orgs/"+url.PathEscape(org)+"/keys")
 }
 
-// CreateKey creates an API key. The answer has key, which is <id>.<secret>, this once.
+// CreateKey creates an API key. The answer has key, which is <id>.<secret> and is shown
+// this once.
 func (c *Client) CreateKey(ctx context.Context, org string, key NewAPIKey, options ...teamdata.Option) (APIKey, error) {
 	return teamdata.Call[APIKey](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/keys", key, options)
 }
@@ -190,13 +193,13 @@ func (c *Client) ReadKey(ctx context.Context, org, key string, options ...teamda
 	return teamdata.Call[APIKey](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/keys/"+url.PathEscape(key), nil, options)
 }
 
-// RevokeKey revokes an API key. It stops working at once, and for good. The key stays
-// in the list.
+// RevokeKey revokes an API key. It stops working at once, and for good, and stays in
+// the list.
 func (c *Client) RevokeKey(ctx context.Context, org, key string, options ...teamdata.Option) (APIKey, error) {
 	return teamdata.Call[APIKey](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/keys/"+url.PathEscape(key)+"/revoke", nil, options)
 }
 
-// ListEndpoints lists the webhook endpoints. They come in order of id, enabled and
+// ListEndpoints lists the webhook endpoints. They are in order of id, enabled and
 // disabled ones, without their secrets.
 func (c *Client) ListEndpoints(org string) teamdata.List[Endpoint] {
 	return teamdata.NewList[Endpoint](c.Transport, "/orgs/"+url.PathEscape(org)+"/endpoints")
@@ -213,8 +216,8 @@ func (c *Client) ReadEndpoint(ctx context.Context, org, endpoint string, options
 	return teamdata.Call[Endpoint](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint), nil, options)
 }
 
-// UpdateEndpoint updates a webhook endpoint. Fields that are left out stay; null clears
-// the description. Waiting deliveries go to the new URL.
+// UpdateEndpoint updates a webhook endpoint. Fields that are left out keep their
+// values; null clears the description. Waiting deliveries go to the new URL.
 func (c *Client) UpdateEndpoint(ctx context.Context, org, endpoint string, change EndpointChange, options ...teamdata.Option) (Endpoint, error) {
 	return teamdata.Call[Endpoint](ctx, c.Transport, http.MethodPatch, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint), change, options)
 }
@@ -226,7 +229,7 @@ func (c *Client) DeleteEndpoint(ctx context.Context, org, endpoint string, optio
 }
 
 // ReadSecret reads the secret of an endpoint. Makes the audit entry
-// endpoint.secretShown, for a secret that is shown may be copied.
+// endpoint.secretShown, because a secret that was shown may have been copied.
 func (c *Client) ReadSecret(ctx context.Context, org, endpoint string, options ...teamdata.Option) (Secret, error) {
 	return teamdata.Call[Secret](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint)+"/secret", nil, options)
 }
@@ -236,7 +239,7 @@ func (c *Client) EnableEndpoint(ctx context.Context, org, endpoint string, optio
 	return teamdata.Call[Endpoint](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint)+"/enable", nil, options)
 }
 
-// DisableEndpoint disables an endpoint. Nothing more is sent there. Its events are held
+// DisableEndpoint disables an endpoint. Nothing more is sent to it. Its events are held
 // until it is enabled.
 func (c *Client) DisableEndpoint(ctx context.Context, org, endpoint string, options ...teamdata.Option) (Endpoint, error) {
 	return teamdata.Call[Endpoint](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint)+"/disable", nil, options)
@@ -249,22 +252,22 @@ func (c *Client) RotateSecret(ctx context.Context, org, endpoint string, rotatio
 }
 
 // TestEndpoint sends a test event. The event is webhook.test, whatever the endpoint
-// selects, or with type the example of that event type, which says "test":true beside
-// its type. The answer has the id of the delivery.
+// selects. With type it is the example of that event type, with "test":true beside the
+// type. The answer has the id of the delivery.
 func (c *Client) TestEndpoint(ctx context.Context, org, endpoint string, test Test, options ...teamdata.Option) (TestDelivery, error) {
 	return teamdata.Call[TestDelivery](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint)+"/test", test, options)
 }
 
-// ListDeliveries lists the deliveries. They come newest first, by the end of the last
-// attempt, or when it was queued before the first. The filters combine; without a
-// state, deliveries of any are listed. If few match, a page may be short or empty while
-// hasMore is true.
+// ListDeliveries lists the deliveries. The newest come first, by the end of the last
+// attempt, or before the first attempt by the time when they were queued. Filters
+// combine; without a state, deliveries in any state are listed. If few match, a page
+// may be short or empty while hasMore is true.
 func (c *Client) ListDeliveries(org string, filter DeliveryFilter) teamdata.List[Delivery] {
 	return filtered(teamdata.NewList[Delivery](c.Transport, "/orgs/"+url.PathEscape(org)+"/deliveries"), filter)
 }
 
 // ReadDelivery reads a delivery with its attempts. The answer has the event as it is
-// sent, and the latest 30 attempts with what was answered.
+// sent, and the latest 30 attempts with their answers.
 func (c *Client) ReadDelivery(ctx context.Context, org, delivery string, options ...teamdata.Option) (DeliveryDetail, error) {
 	return teamdata.Call[DeliveryDetail](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/deliveries/"+url.PathEscape(delivery), nil, options)
 }
@@ -275,30 +278,31 @@ func (c *Client) ReplayDelivery(ctx context.Context, org, delivery string, optio
 	return teamdata.Call[Delivery](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/deliveries/"+url.PathEscape(delivery)+"/replay", nil, options)
 }
 
-// ListReplays lists the replays. They come latest first. Those that are over are kept
-// for 7 days, and of an org the latest 110 replays.
+// ListReplays lists the replays. The latest come first. A finished replay is kept for 7
+// days, as long as it is among the latest 110 of its org.
 func (c *Client) ListReplays(org string) teamdata.List[Replay] {
 	return teamdata.NewList[Replay](c.Transport, "/orgs/"+url.PathEscape(org)+"/replays")
 }
 
-// CreateReplay replays many deliveries. They are those that a filter selects, or up to
-// 1,000 that are named; ids that the org does not have are skipped. Each becomes due
+// CreateReplay replays many deliveries. Name up to 1,000 deliveries, or select them
+// with a filter. Ids that the org does not have are skipped. Each delivery becomes due
 // once more, with the same webhook-id, if its last attempt ended before the replay was
-// created; those that are due anyway are left alone. It is done in the background, in
-// small steps, also after a restart: read the replay to see how far it is. With dryRun
-// the answer has the number of deliveries, and nothing is done. An org has at most 10
-// replays running (409). Makes the audit entry deliveries.replayed.
+// created. Deliveries that are due anyway are left alone. The replay runs in the
+// background, in small steps, and continues after a restart: read it to see its
+// progress. With dryRun the answer has the number of deliveries, and nothing is done.
+// An org can have at most 10 replays running (409). Makes the audit entry
+// deliveries.replayed.
 func (c *Client) CreateReplay(ctx context.Context, org string, replay NewReplay, options ...teamdata.Option) (CreatedReplay, error) {
 	return teamdata.Call[CreatedReplay](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/replays", replay, options)
 }
 
-// ReadReplay reads a replay. The answer says how far it is.
+// ReadReplay reads a replay. The answer has its progress.
 func (c *Client) ReadReplay(ctx context.Context, org, replay string, options ...teamdata.Option) (Replay, error) {
 	return teamdata.Call[Replay](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/replays/"+url.PathEscape(replay), nil, options)
 }
 
-// CancelReplay cancels a replay. Deliveries that it has made due stay so. One that is
-// over stays as it is. Makes the audit entry deliveries.replayCancelled.
+// CancelReplay cancels a replay. Deliveries already queued again are still sent. A
+// replay that is over stays as it is. Makes the audit entry deliveries.replayCancelled.
 func (c *Client) CancelReplay(ctx context.Context, org, replay string, options ...teamdata.Option) (Replay, error) {
 	return teamdata.Call[Replay](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/replays/"+url.PathEscape(replay)+"/cancel", nil, options)
 }
@@ -309,15 +313,15 @@ func (c *Client) AddFile(ctx context.Context, org string, file NewFile, options 
 	return teamdata.Call[File](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/files", file, options)
 }
 
-// SendEvent sends an event. It is one of a registered type, or of a built-in one other
-// than webhook.test. The answer has the ids of the deliveries.
+// SendEvent sends an event. The type is a registered one, or a built-in one other than
+// webhook.test. The answer has the ids of the deliveries.
 func (c *Client) SendEvent(ctx context.Context, org string, event NewEvent, options ...teamdata.Option) ([]string, error) {
 	answer, err := teamdata.Call[Deliveries](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/events", event, options)
 	return answer.Deliveries, err
 }
 
-// ListPlans lists the plans. The built-in ones come first, then those that were added,
-// each with what it includes.
+// ListPlans lists the plans. The built-in plans come first, then those that were added,
+// each with its features.
 func (c *Client) ListPlans() teamdata.List[Plan] {
 	return teamdata.NewList[Plan](c.Transport, "/plans")
 }
@@ -328,15 +332,15 @@ func (c *Client) PutPlan(ctx context.Context, name string, change PlanChange, op
 	return teamdata.Call[Plan](ctx, c.Transport, http.MethodPut, "/plans/"+url.PathEscape(name), change, options)
 }
 
-// DeletePlan deletes a plan. A plan that an org has can't be deleted, nor can a
-// built-in one (409).
+// DeletePlan deletes a plan. A built-in plan, or one that an org has, can't be deleted
+// (409).
 func (c *Client) DeletePlan(ctx context.Context, name string, options ...teamdata.Option) error {
 	_, err := teamdata.Call[struct{}](ctx, c.Transport, http.MethodDelete, "/plans/"+url.PathEscape(name), nil, options)
 	return err
 }
 
-// ListEventTypes lists the event types. The built-in ones come first, then those that
-// were registered, each with the JSON Schema that its data must match.
+// ListEventTypes lists the event types. The built-in types come first, then the
+// registered ones, each with the JSON Schema that its data must match.
 func (c *Client) ListEventTypes() teamdata.List[EventType] {
 	return teamdata.NewList[EventType](c.Transport, "/event-types")
 }
@@ -355,27 +359,28 @@ func (c *Client) DeleteEventType(ctx context.Context, name string, options ...te
 	return err
 }
 
-// ListOperatorLog lists the operator's log. It has what was done to the server, oldest
-// first: orgs, plans, event types and operator tokens that were created, changed or
-// deleted. The actorId is that of Teamdata-Actor, or the id of the operator token.
+// ListOperatorLog lists the operator's log. Everything that was done to the server,
+// oldest first: orgs, plans, event types and operator tokens that were created, changed
+// or deleted. The actorId is that of Teamdata-Actor, or the id of the operator token.
 func (c *Client) ListOperatorLog() teamdata.List[AuditLogEntry] {
 	return teamdata.NewList[AuditLogEntry](c.Transport, "/audit-log")
 }
 
-// ListNodes lists the nodes. They are the servers that share a database, in order of
-// name, with those that were lost within the last hour; a data file has one server.
+// ListNodes lists the nodes. Nodes are the servers that share a database. They are
+// listed in order of name, including those lost within the last hour. A data file has
+// one server.
 func (c *Client) ListNodes() teamdata.List[Node] {
 	return teamdata.NewList[Node](c.Transport, "/nodes")
 }
 
-// ListOperatorTokens lists the operator tokens. They come in order of id, without their
+// ListOperatorTokens lists the operator tokens. They are in order of id, without their
 // secrets.
 func (c *Client) ListOperatorTokens() teamdata.List[OperatorToken] {
 	return teamdata.NewList[OperatorToken](c.Transport, "/operator-tokens")
 }
 
 // CreateOperatorToken creates an operator token. The answer has token, which is
-// <id>.<secret>, this once. It gives access to all orgs.
+// <id>.<secret> and is shown this once. It gives access to all orgs.
 func (c *Client) CreateOperatorToken(ctx context.Context, token NewOperatorToken, options ...teamdata.Option) (OperatorToken, error) {
 	return teamdata.Call[OperatorToken](ctx, c.Transport, http.MethodPost, "/operator-tokens", token, options)
 }
@@ -387,15 +392,14 @@ func (c *Client) RevokeOperatorToken(ctx context.Context, token string, options 
 	return err
 }
 
-// ReadClock reads the test clock. The answer says what the clock reads. Only with serve
-// --test-clock.
+// ReadClock reads the test clock. Only with serve --test-clock.
 func (c *Client) ReadClock(ctx context.Context, options ...teamdata.Option) (Clock, error) {
 	return teamdata.Call[Clock](ctx, c.Transport, http.MethodGet, "/clock", nil, options)
 }
 
-// ResetData puts the data back to what it was at the start. Only with serve
-// --test-clock. Deletes all data, and reads the --seed again. The clock stays where it
-// is.
+// ResetData puts the data back to its state at the start. Only with serve --test-clock.
+// Deletes all data but the operator token that the request was sent with, and reads the
+// --seed again. The clock stays where it is.
 func (c *Client) ResetData(ctx context.Context, options ...teamdata.Option) (Clock, error) {
 	return teamdata.Call[Clock](ctx, c.Transport, http.MethodPost, "/reset", nil, options)
 }

@@ -6,10 +6,10 @@ import "time"
 
 // AssistantInstructions The org's instructions to its assistant.
 type AssistantInstructions struct {
-	// Instructions The text; null when the org has set none.
+	// Instructions The text; null if the org has set none.
 	Instructions *string `json:"instructions"`
 
-	// UpdatedAt When they were set or cleared, in UTC; null when they never were.
+	// UpdatedAt When they were set or cleared, in UTC; null if they never were.
 	UpdatedAt *time.Time `json:"updatedAt"`
 }
 
@@ -28,18 +28,18 @@ type AssistantInstructionsChanged struct {
 	} `json:"data"`
 }
 
-// AuditLogEntry Something that was done in the org.
+// AuditLogEntry An entry of the org's audit log.
 type AuditLogEntry struct {
 	// ID The id of the entry.
 	ID string `json:"id"`
 
-	// ActorID The id of the user who did it; null when there is none.
+	// ActorID The id of the user who did it; null if there is none.
 	ActorID *string `json:"actorId"`
 
-	// Action What was done. There are many, and more may be added.
+	// Action The action. There are many, and more may be added.
 	Action string `json:"action"`
 
-	// TargetID The id of what it was done to; null when there is none.
+	// TargetID The id of the action's target; null if there is none.
 	TargetID *string `json:"targetId"`
 
 	// CreatedAt A time in UTC. Fractions of a second are optional.
@@ -111,7 +111,7 @@ type MemberAdded struct {
 	// Timestamp A time in UTC. Fractions of a second are optional.
 	Timestamp Time `json:"timestamp"`
 
-	// Data Who joined or left, and as what.
+	// Data The member who joined or left, and the role.
 	Data struct {
 		// OrgID The id of the org.
 		OrgID string `json:"orgId"`
@@ -135,7 +135,7 @@ type MemberChanged struct {
 	// Timestamp A time in UTC. Fractions of a second are optional.
 	Timestamp Time `json:"timestamp"`
 
-	// Data The member after the change, where an empty name or address is none, and what was different before it.
+	// Data The member after the change, and the earlier values of the changed fields. An empty name or address means none.
 	Data struct {
 		// OrgID The id of the org.
 		OrgID string `json:"orgId"`
@@ -155,7 +155,7 @@ type MemberChanged struct {
 		// Email The member's mail address; empty if there is none.
 		Email string `json:"email"`
 
-		// Previous The values before the change, of the fields that it changed and of no others.
+		// Previous The earlier values of the changed fields, and of no others.
 		Previous struct {
 			// Email The mail address before; empty if there was none.
 			Email *string `json:"email,omitempty"`
@@ -189,7 +189,7 @@ type MemberRemoved struct {
 	// Timestamp A time in UTC. Fractions of a second are optional.
 	Timestamp Time `json:"timestamp"`
 
-	// Data Who joined or left, and as what.
+	// Data The member who joined or left, and the role.
 	Data struct {
 		// OrgID The id of the org.
 		OrgID string `json:"orgId"`
@@ -224,7 +224,7 @@ type SubscriptionChanged struct {
 		// SubscriptionID The id of the subscription.
 		SubscriptionID string `json:"subscriptionId"`
 
-		// Product What is subscribed to.
+		// Product The product that is subscribed to.
 		Product string `json:"product"`
 
 		// Plan The name of the plan.
@@ -255,7 +255,7 @@ type WebhookTest struct {
 	// Timestamp A time in UTC. Fractions of a second are optional.
 	Timestamp Time `json:"timestamp"`
 
-	// Data Where the event is sent.
+	// Data The endpoint that the event is sent to.
 	Data struct {
 		// OrgID The id of the org.
 		OrgID string `json:"orgId"`

@@ -2,8 +2,8 @@
 // it: it adds audit entries and members through the admin API, while pollers read
 // them with an API key and check that each arrives once and in order.
 //
-// It is an example of the clients in client/, which send a request again
-// while the server can't accept it, and of nothing else.
+// It is only an example of the clients in client/, which send a request again
+// while the server can't accept it.
 package main
 
 import (
@@ -30,7 +30,7 @@ var (
 	members = flag.Int("members", 100, "how many members to push")
 	timeout = flag.Duration("timeout", 10*time.Minute, "how long it may take")
 
-	run = "run-" + strconv.FormatInt(time.Now().UnixNano(), 36) // is in all that this run pushes
+	run = "run-" + strconv.FormatInt(time.Now().UnixNano(), 36) // is in everything that this run pushes
 )
 
 func main() {
@@ -44,7 +44,7 @@ func main() {
 	if err != nil && strings.HasPrefix(*server, "https:") {
 		log.Fatalf("ingest: %v; name the file with the server's CA with --ca", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(context.Background(), *timeout, fmt.Errorf("not all came within %s", *timeout))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), *timeout, fmt.Errorf("not everything arrived within %s", *timeout))
 	defer cancel()
 	client := teamdata.New(teamdata.Config{BaseURL: *server, Key: key, HTTP: trusting})
 	done := make(chan error)
@@ -98,7 +98,7 @@ func poll[T any](ctx context.Context, list teamdata.List[T], n int, nameOf func(
 				if got := nameOf(item); got == nil || !strings.HasPrefix(*got, run) {
 					continue
 				} else if *got != name(seen) {
-					return fmt.Errorf("%s came where %s should be", *got, name(seen))
+					return fmt.Errorf("got %s where %s was expected", *got, name(seen))
 				}
 				seen++
 			}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# dpkg calls this with "configure", rpm with how many versions are installed then.
+# dpkg calls this with "configure", rpm with the number of installed versions.
 set -e
 case "$1" in
 configure | [1-9]*) ;;
@@ -14,15 +14,15 @@ if ! [ -d $state ]; then
   install -d -m 0700 -o teamdata -g teamdata $state
 fi
 
-# There may be none, as in a container.
+# A container may have no systemd.
 [ -d /run/systemd/system ] || exit 0
 
 again() {
-  systemctl try-restart "$1" || echo "teamdata: $1 was not started again; its reason: journalctl -u $1" >&2
+  systemctl try-restart "$1" || echo "teamdata: $1 was not restarted; to see why: journalctl -u $1" >&2
 }
 systemctl daemon-reload
 again teamdata.service
-# One node after the other, so that the others go on.
+# One node after the other, so that the others keep running.
 for node in $(systemctl list-units --plain --no-legend --full 'teamdata@*.service' | cut -d ' ' -f 1); do
   again "$node"
 done

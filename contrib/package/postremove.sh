@@ -9,6 +9,6 @@ if [ -d /run/systemd/system ]; then
   systemctl daemon-reload
 fi
 if [ -d /var/lib/teamdata ]; then
-  echo "teamdata: the data is kept in /var/lib/teamdata, and what you put into /etc/teamdata stays too."
+  echo "teamdata: the data is kept in /var/lib/teamdata, and so are your files in /etc/teamdata."
   echo "teamdata: to delete the data for good: rm -r /var/lib/teamdata && userdel teamdata"
 fi

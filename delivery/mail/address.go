@@ -23,7 +23,7 @@ func parseSender(text string) (*netmail.Address, error) {
 		return nil, fmt.Errorf("mail sender %q is not an address: write it like Teamdata <alerts@example.com>", text)
 	}
 	if from.Address, err = canonical.Address(from.Address); err != nil || !isASCII(from.Address) {
-		return nil, fmt.Errorf("mail sender %q has an address beyond ASCII, which not every server takes", text)
+		return nil, fmt.Errorf("mail sender %q has a non-ASCII address, which not every server accepts", text)
 	}
 	from.Name = personName(from.Name)
 	return from, nil

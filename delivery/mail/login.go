@@ -43,7 +43,7 @@ var mechanisms = []mechanism{
 var (
 	errNoAuth       = errors.New("server does not support SMTP AUTH")
 	errNoneApproved = errors.New("it offers no way to log in that FIPS 140-3 allows: have it offer SCRAM-SHA-256, PLAIN or LOGIN")
-	errNoneKnown    = errors.New("it offers no way to log in that is known here: have it offer SCRAM-SHA-256, PLAIN or LOGIN")
+	errNoneKnown    = errors.New("it offers no supported way to log in: have it offer SCRAM-SHA-256, PLAIN or LOGIN")
 )
 
 // login logs in to a mail server: by the strongest mechanism that it offers, and after

@@ -104,7 +104,7 @@ func New(c Config) (*Sender, error) {
 func checkSettings(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("settings address %q is no http or https URL: write it like https://teamdata.example.com/settings", text)
+		return fmt.Errorf("settings address %q is not an http or https URL: write it like https://teamdata.example.com/settings", text)
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func TestConfigRefused(t *testing.T) {
 		"two senders":      {func(c *Config) { c.From = "a@b.example, c@d.example" }, "write it like Teamdata <"},
 		"a header more":    {func(c *Config) { c.From = "a@b.example\r\nBcc: c@d.example" }, "write it like Teamdata <"},
 		"quoted":           {func(c *Config) { c.From = `"a b"@b.example` }, "write it like Teamdata <"},
-		"beyond ASCII":     {func(c *Config) { c.From = "älerts@bücher.example" }, "beyond ASCII"},
+		"beyond ASCII":     {func(c *Config) { c.From = "älerts@bücher.example" }, "non-ASCII"},
 		"no settings":      {func(c *Config) { c.SettingsURL = "" }, "write it like https://"},
 		"script":           {func(c *Config) { c.SettingsURL = "javascript://x/%0aalert(1)" }, "write it like https://"},
 		"settings path":    {func(c *Config) { c.SettingsURL = "/settings" }, "write it like https://"},

@@ -61,7 +61,7 @@ func (f *Forward) Send(ctx context.Context, header http.Header, e Event) (status
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode < 200 || answer.StatusCode > 599 {
-		return 0, fmt.Errorf("%s answered %d, which is no answer to an event", f, answer.StatusCode)
+		return 0, fmt.Errorf("%s answered %d, which is not an answer to an event", f, answer.StatusCode)
 	}
 	return answer.StatusCode, nil
 }

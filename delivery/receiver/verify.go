@@ -31,7 +31,7 @@ func ParseSecrets(text string) (Secrets, error) {
 		encoded, ok := strings.CutPrefix(word, "whsec_")
 		key, err := base64.StdEncoding.Strict().DecodeString(encoded)
 		if !ok || err != nil || len(key) < minBytes || len(key) > maxBytes {
-			return nil, hint.New(fmt.Sprintf("secret %d is not whsec_ and the base64 of %d to %d bytes", i+1, minBytes, maxBytes), "copy the endpoint's secret whole")
+			return nil, hint.New(fmt.Sprintf("secret %d is not whsec_ and the base64 of %d to %d bytes", i+1, minBytes, maxBytes), "copy the whole secret of the endpoint")
 		}
 		webhook, err := standardwebhooks.NewWebhookRaw(key)
 		if err != nil {
@@ -40,7 +40,7 @@ func ParseSecrets(text string) (Secrets, error) {
 		secrets = append(secrets, func() *standardwebhooks.Webhook { return webhook })
 	}
 	if len(secrets) == 0 {
-		return nil, hint.New("holds no secret", "put in the endpoint's, which starts with whsec_")
+		return nil, hint.New("contains no secret", "write the endpoint's secret into it, which starts with whsec_")
 	}
 	return secrets, nil
 }
@@ -67,8 +67,8 @@ func (s Secrets) verify(body []byte, header http.Header, now func() time.Time) (
 	return explainError(err)
 }
 
-// checkTimestamp checks a timestamp by another clock than the system's. What is not a
-// number of seconds is left to the library.
+// checkTimestamp checks a timestamp by another clock than the system's. The library
+// refuses a header that is not a number of seconds.
 func checkTimestamp(header http.Header, now time.Time) error {
 	seconds, err := strconv.ParseInt(header.Get(standardwebhooks.HeaderWebhookTimestamp), 10, 64)
 	switch age := now.Sub(time.Unix(seconds, 0)); {

@@ -33,8 +33,8 @@ func FuzzParseSecrets(f *testing.F) {
 // An error contains no part of the secret.
 func TestBadSecrets(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                        "holds no secret",
-		" \n":                     "holds no secret",
+		"":                        "contains no secret",
+		" \n":                     "contains no secret",
 		secret + "\nwhsec_s3cret": "secret 2 is not whsec_",
 		"s3cret" + secret[6:]:     "secret 1 is not whsec_",
 		"whsec_":                  "secret 1 is not whsec_",

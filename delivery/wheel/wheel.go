@@ -9,8 +9,8 @@
 // than a millisecond late. Times more than 292 million years from 1970 count
 // as that far away.
 //
-// It imports no other package of teamdata. What an id means, and what to do when
-// it is due, is up to the owner; wheel.go is the interface, slots.go the data
+// It imports no other package of teamdata. The owner decides what an id means and
+// what to do when it is due; wheel.go is the interface, slots.go the data
 // structure.
 package wheel
 
@@ -114,8 +114,8 @@ func (w *Wheel[K]) Next() (time.Time, bool) {
 // due, those due in the same millisecond in the order in which they were set.
 // The cost depends on the entries moved and not on the time that has passed.
 //
-// fn may call any method of the wheel. What it sets to now or earlier waits for the
-// next Expire, so fn can't keep one call going for ever. now may be before that of an
+// fn may call any method of the wheel. An id that it sets to now or earlier waits for
+// the next Expire, so fn can't keep one call going for ever. now may be before that of an
 // earlier call, after the clock was set back.
 func (w *Wheel[K]) Expire(now time.Time, fn func(id K)) {
 	w.slots.move(floorTick(now))

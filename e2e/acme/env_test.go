@@ -24,7 +24,7 @@ import (
 
 const (
 	domainOfTests = "data.acme.test"
-	issued        = "the authority gave a new certificate"
+	issued        = "the authority issued a new certificate"
 	day           = 24 * time.Hour
 )
 

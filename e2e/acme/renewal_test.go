@@ -57,7 +57,7 @@ func TestClockIsWrong(t *testing.T) {
 			a, _ := s.acme(authority, certificates.ACMEConfig{Now: func() time.Time { return now }})
 			authority.Open(pebble.Config{TLSPort: s.Port(), Life: life})
 			s.Serve(a.TLS())
-			if status := s.tried(a); !strings.Contains(status.LastError, "by the clock of this machine") {
+			if status := s.tried(a); !strings.Contains(status.LastError, "by this machine's clock") {
 				t.Errorf("the status is %+v", status)
 			}
 			failed := now

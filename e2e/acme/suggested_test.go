@@ -100,9 +100,9 @@ func TestSuggestionIsOfNoUse(t *testing.T) {
 	}{
 		"no ARI":       {"", pebble.Config{NoARI: true}, 60 * day, ""},
 		"not found":    {"", pebble.Config{FailsAt: pebble.Asked}, 60 * day, "answered 500"},
-		"no JSON":      {"<html>", pebble.Config{}, 60 * day, "answered something else"},
-		"no window":    {"{}", pebble.Config{}, 60 * day, "a window from"},
-		"backwards":    {window(20*day, 19*day), pebble.Config{}, 60 * day, "a window from"},
+		"no JSON":      {"<html>", pebble.Config{}, 60 * day, "answered with something else"},
+		"no window":    {"{}", pebble.Config{}, 60 * day, "the window from"},
+		"backwards":    {window(20*day, 19*day), pebble.Config{}, 60 * day, "the window from"},
 		"long ago":     {window(-20*day, -19*day), pebble.Config{}, day, ""},
 		"after it":     {window(100*day, 101*day), pebble.Config{}, 75 * day, ""},
 		"much too big": {`{"suggestedWindow":{"start":"0001-01-02T00:00:00Z","end":"9999-12-31T00:00:00Z"}}`, pebble.Config{}, day, ""},

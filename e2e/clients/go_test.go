@@ -140,7 +140,7 @@ func (s goClients) testErrors(t *testing.T) {
 		t.Errorf("what has not changed is answered %v", err)
 	}
 	for _, config := range []teamdata.Config{{BaseURL: "data.example.com"}, {BaseURL: "data.example.com:8443"}, {}, {BaseURL: s.URL, Key: "key_1.sec\nret"}} {
-		if _, err := teamdata.New(config).GetAssistantInstructions(t.Context()); err == nil || strings.Contains(err.Error(), "ret,") || !strings.Contains(err.Error(), "should be") {
+		if _, err := teamdata.New(config).GetAssistantInstructions(t.Context()); err == nil || strings.Contains(err.Error(), "ret,") || !strings.Contains(err.Error(), "must be") {
 			t.Errorf("%+v: %v", config, err)
 		}
 	}

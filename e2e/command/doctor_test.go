@@ -80,7 +80,7 @@ func TestDoctorOfDataFile(t *testing.T) {
 	finds(t, examined(t, "--data", data), "contents", doctor.Problem, "in use by")
 	s.Close()
 	kit.Must(t, os.Truncate(data, 9000))
-	finds(t, examined(t, "--data", data), "contents", doctor.Problem, "cut short.*put back a backup")
+	finds(t, examined(t, "--data", data), "contents", doctor.Problem, "cut short.*restore a backup")
 	finds(t, examined(t, "--data", filepath.Join(data+".d", "teamdata.db")), "disk", doctor.Problem, "can't be written.*mkdir -p")
 }
 
@@ -194,7 +194,7 @@ func TestDoctorOfCertificate(t *testing.T) {
 	kit.WriteFile(t, both, "rubbish")
 	list = examined(t, append(args, "--webhook-ca", both)...)
 	finds(t, list, "certificate", doctor.Problem, "give PEM files")
-	finds(t, list, "CA files", doctor.Problem, "holds no certificate")
+	finds(t, list, "CA files", doctor.Problem, "contains no PEM certificate")
 }
 
 func TestDoctorOfBackups(t *testing.T) {

@@ -61,7 +61,7 @@ func TestExportTakesNoOthersPlace(t *testing.T) {
 		t.Error("--force did not write the file")
 	}
 	out, err = program.Run(t, "export", "--data", filepath.Join(folder, "none.db"))
-	if err == nil || !strings.Contains(out, "none.db is not there") {
+	if err == nil || !strings.Contains(out, "none.db does not exist") {
 		t.Errorf("of a file that is not there it said: %s", out)
 	}
 	holdsOnly(t, folder, "a.db", "a.json")

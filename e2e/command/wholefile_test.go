@@ -31,7 +31,7 @@ func TestBackupAndRestore(t *testing.T) {
 	if n := deliveriesIn(t, at("resting.db")) - deliveriesIn(t, at("served.db")); n != 1 {
 		t.Errorf("between the two backups there is %d delivery", n)
 	}
-	program.Says(t, 1, []string{"restore", at("served.db"), "--data", data}, "This replaces the data file", "say --yes")
+	program.Says(t, 1, []string{"restore", at("served.db"), "--data", data}, "This replaces the data file", "add --yes")
 	program.Says(t, 0, []string{"restore", at("served.db"), "--data", data, "--yes"}, "is a copy of", "before-restore-")
 	program.Says(t, 0, []string{"check", "--data", data}, "is sound")
 	kept, _ := filepath.Glob(data + ".before-restore-*")
@@ -89,8 +89,8 @@ func TestBackupRefused(t *testing.T) {
 	program.Says(t, 0, []string{"backup", to, "--data", data, "--socket", filepath.Join(folder, "elsewhere.sock")}, "and sound")
 	p.Kill()
 	program.Says(t, 1, []string{"backup", to, "--data", filepath.Join(folder, "none.db")}, "already")
-	program.Says(t, 1, []string{"backup", to + "2", "--data", filepath.Join(folder, "none.db")}, "is not there", "--data")
-	program.Says(t, 1, []string{"restore", filepath.Join(folder, "none.db"), "--data", data}, "none.db is not there")
+	program.Says(t, 1, []string{"backup", to + "2", "--data", filepath.Join(folder, "none.db")}, "does not exist", "--data")
+	program.Says(t, 1, []string{"restore", filepath.Join(folder, "none.db"), "--data", data}, "none.db does not exist")
 	program.Says(t, 1, []string{"backup"}, "give the file to write")
 }
 

@@ -73,7 +73,7 @@ func SealKey(t testing.TB, folder string) (path string) {
 	return path
 }
 
-// SeedOf writes a fixture of one org with so many members and audit entries,
+// SeedOf writes a fixture of one org with numbers of members and audit entries,
 // whose ids rise from 0.
 func SeedOf(t testing.TB, members, entries int) string {
 	t.Helper()

@@ -11,7 +11,7 @@
 //   - postbox: an SMTP server that keeps what it gets
 //   - pebble, site: an ACME authority; a server whose certificate is replaced
 //
-// They are for tests alone. What one package needs stays in its tests.
+// They are for tests alone. A helper that only one package needs stays in its tests.
 package kit
 
 import (

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Seeds says which seeds a random test runs: so many from 1 on, or with SEED in the
-// environment so many after a number that follows from it, so that each tree in CI tries
-// others. Two flags change how many, and name one to see again.
+// Seeds are the seeds that a random test runs: a number of them from 1 on, or with SEED in
+// the environment from a number that follows from it, so that each tree in CI tries others.
+// One flag changes how many, and another names a single seed to repeat.
 type Seeds struct {
 	flag       string
 	one, count *uint64

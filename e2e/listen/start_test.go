@@ -42,7 +42,7 @@ func TestCannotListen(t *testing.T) {
 		"timeout of nothing":  {[]string{"--timeout", "1s"}, "--count 3 --timeout 1m"},
 		"no secret file":      {[]string{"--secret-file", "nowhere"}, "--secret-file: open nowhere: .*; give the path"},
 		"bad secret":          {[]string{"--secret-file", text}, "secret 2 is not whsec_"},
-		"empty secret":        {[]string{"--secret-file", os.DevNull}, "holds no secret; put in the endpoint's"},
+		"empty secret":        {[]string{"--secret-file", os.DevNull}, "contains no secret; write the endpoint's secret into it"},
 		"certificate alone":   {[]string{"--tls-cert", text}, "go together"},
 		"bad certificate":     {[]string{"--tls-cert", text, "--tls-key", text}, "give PEM files"},
 		"TLS and none":        {[]string{"--tls-dir", folder, "--http"}, "--http means no TLS"},

@@ -132,7 +132,7 @@ func TestWebhookThatCanNotArrive(t *testing.T) {
 	}
 	const refused = "Nothing can be delivered to this URL."
 	c.wants(add("https://10.0.0.5/hook"), "was added", refused,
-		"Deliveries to 10.0.0.5 will be refused (private range 10.0.0.0/8), unless whoever runs the server allows that with --allow-endpoint-cidr 10.0.0.5.")
+		"Deliveries to 10.0.0.5 will be refused (private range 10.0.0.0/8), unless the operator of the server allows that with --allow-endpoint-cidr 10.0.0.5.")
 	c.wants(add("https://[fd00::1]:444/"), refused, "[fd00::1]:444", "--allow-endpoint-cidr fd00::1.")
 	c.wants(add("https://LOCALHOST/"), refused, "loopback range 127.0.0.0/8")
 	own, _ := url.Parse(p.URL)

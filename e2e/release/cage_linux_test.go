@@ -43,7 +43,7 @@ func newCage(t *testing.T) *cage {
 // at is where a path in the cage is outside.
 func (c *cage) at(path string) string { return filepath.Join(c.root, path) }
 
-// put copies a file or a folder without its content.
+// put copies a file, or a folder with all that is in it.
 func (c *cage) put(from, to string) {
 	c.t.Helper()
 	kit.Must(c.t, os.MkdirAll(filepath.Dir(c.at(to)), 0o755))
@@ -51,6 +51,7 @@ func (c *cage) put(from, to string) {
 	kit.Must(c.t, err)
 	if info.IsDir() {
 		kit.Must(c.t, os.MkdirAll(c.at(to), info.Mode().Perm()))
+		kit.Must(c.t, os.CopyFS(c.at(to), os.DirFS(from)))
 		return
 	}
 	kit.CopyProgram(c.t, from, c.at(to))
@@ -112,6 +113,7 @@ func TestContainer(t *testing.T) {
 	if user := valueOf(t, file, "USER"); user != "65532:65532" {
 		t.Errorf("the user is %s", user)
 	}
+	checkLicenses(t, c.at("teamdata"), c.at("licenses"))
 	c.lock(valueOf(t, file, "VOLUME"))
 	entry := append(jsonList(t, valueOf(t, file, "ENTRYPOINT")), jsonList(t, valueOf(t, file, "CMD"))...)
 	p := c.start(env, entry...)

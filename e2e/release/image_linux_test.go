@@ -46,6 +46,7 @@ func TestImage(t *testing.T) {
 			binary = program.Binary(t)
 		}
 		copyInto(t, binary, filepath.Join(build, "linux_"+arch, "teamdata"))
+		copyInto(t, licensesOf(t, program.Binary(t)), filepath.Join(build, "linux_"+arch, "licenses"))
 	}
 	folder, name := packages(t, ".ci/image", build, version, "one"), strings.TrimPrefix(version, "v")
 	archive := "oci-archive:" + filepath.Join(folder, "teamdata_"+name+"_oci.tar:"+name)
@@ -127,12 +128,13 @@ func (c *cage) serveImage(config string) {
 	for _, entry := range entries {
 		names = append(names, entry.Name())
 	}
-	if want := []string{"data", "etc", "teamdata"}; !slices.Equal(names, want) {
+	if want := []string{"data", "etc", "licenses", "teamdata"}; !slices.Equal(names, want) {
 		t.Errorf("in the image are %v", names)
 	}
 	if !strings.Contains(kit.ReadText(t, c.at("etc/ssl/certs/ca-certificates.crt")), "BEGIN CERTIFICATE") {
 		t.Error("the image has no CA certificates")
 	}
+	checkLicenses(t, c.at("teamdata"), c.at("licenses"))
 	c.lock("data")
 	p := c.start(process.Env, process.Args...)
 	p.Await("the health check", func() bool { return c.command(process.Env, "/teamdata", "healthcheck").Run() == nil })

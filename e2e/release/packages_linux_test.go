@@ -75,14 +75,17 @@ const (
 	newerVersion = "v1.0.0"
 )
 
-// built is a folder as .ci/packages takes it: this program as a version for amd64, and
-// another one for arm64, which no test installs.
+// built is a folder as .ci/packages takes it: this program as a version for amd64, and for
+// arm64 something else beside its licenses, which no test installs.
 func built(t *testing.T, version string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	for arch, program := range map[string]string{"amd64": program.Build(t, version, nil), "arm64": "contrib/ingest.sh"} {
 		kit.Must(t, os.Mkdir(filepath.Join(folder, "linux_"+arch), 0o755))
 		copyInto(t, program, filepath.Join(folder, "linux_"+arch, "teamdata"))
+	}
+	for _, arch := range []string{"amd64", "arm64"} {
+		copyInto(t, licensesOf(t, filepath.Join(folder, "linux_amd64", "teamdata")), filepath.Join(folder, "linux_"+arch, "licenses"))
 	}
 	program.MustRun(t, "man", "--dir", filepath.Join(folder, "man"))
 	kit.Must(t, os.Mkdir(filepath.Join(folder, "completions"), 0o755))
@@ -236,6 +239,14 @@ func (p *packaged) checkFiles() {
 			p.t.Errorf("%s belongs to %d:%d", path, owner.Uid, owner.Gid)
 		}
 	}
+	doc := p.at("usr/share/doc/teamdata")
+	for _, file := range companions {
+		if info, err := os.Stat(filepath.Join(doc, file)); err != nil || info.Mode() != 0o644 {
+			p.t.Errorf("%s is %v, %v", file, info, err)
+		}
+	}
+	linksLead(p.t, doc)
+	checkLicenses(p.t, p.at("usr/bin/teamdata"), filepath.Join(doc, "licenses"))
 	flags := `rpm --root=$0 --query --queryformat '[%{FILEFLAGS:fflags} %{FILENAMES}\n]' teamdata`
 	if p.kind == "rpm" && !strings.Contains(p.host(flags), "cn /"+environmentFile+"\n") { // config, noreplace
 		p.t.Errorf("an upgrade may replace the environment file: %s", p.host(flags))

@@ -72,7 +72,7 @@ func TestRelease(t *testing.T) {
 	if kit.Size(0, 100) == 100 {
 		platforms[1] += " windows/amd64"
 	}
-	if said := makeRelease(t, ".", first, append(platforms, "--key", key)...); strings.Contains(said, "NOT SIGNED") {
+	if said := makeRelease(t, ".", first, append(platforms, "--key", key)...); strings.Contains(said, "NOT SIGNED") || !strings.Contains(said, "THIS RELEASE HAS NO PACKAGES AND NO IMAGE") {
 		t.Errorf("it said\n%s", said)
 	}
 	makeRelease(t, clone, second, append(platforms, "--key", key)...)
@@ -81,6 +81,7 @@ func TestRelease(t *testing.T) {
 	t.Run("verified", func(t *testing.T) { verified(t, first) })
 	t.Run("by docs/install.md", func(t *testing.T) { pageInstalls(t, first, releaseVersion) })
 	t.Run("bill of materials", func(t *testing.T) { billsOfMaterials(t, first, strings.Fields(platforms[1])) })
+	t.Run("source", func(t *testing.T) { sourceIsCommitted(t, filepath.Join(first, "teamdata_"+releaseVersion+"_source")) })
 	t.Run("changed", func(t *testing.T) { changedFilesNoticed(t, first) })
 	t.Run("unsigned", func(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), "unsigned")
@@ -222,6 +223,28 @@ func changedFilesNoticed(t *testing.T, folder string) {
 	mustPass(t, folder, checkSums)
 }
 
+// sourceIsCommitted compares the archive of the source with what is committed.
+func sourceIsCommitted(t *testing.T, archive string) {
+	folder := t.TempDir()
+	mustPass(t, folder, "tar xzf "+archive+".tar.gz")
+	folder = filepath.Join(folder, filepath.Base(archive))
+	out, err := exec.Command("git", "ls-tree", "-r", "--full-tree", "--format=%(objectname) %(path)", "HEAD").Output()
+	kit.Must(t, err)
+	files := filesOf(t, folder)
+	if n := strings.Count(string(out), "\n"); len(files) != n {
+		t.Errorf("the source has %d files, and the commit %d", len(files), n)
+	}
+	hash := exec.Command("git", "hash-object", "--no-filters", "--stdin-paths")
+	hash.Dir, hash.Stdin = folder, strings.NewReader(strings.Join(files, "\n"))
+	hashes, err := hash.Output()
+	kit.Must(t, err)
+	for i, sum := range strings.Fields(string(hashes)) {
+		if line := sum + " " + files[i] + "\n"; !strings.Contains("\n"+string(out), "\n"+line) {
+			t.Errorf("%s is not as it is committed", files[i])
+		}
+	}
+}
+
 var dependency = regexp.MustCompile(`(?m)^\tdep\t(\S+)\t(\S+)\th1:(\S+)$`)
 
 // billsOfMaterials compares what the bills list with what `go version -m` says of the
@@ -254,6 +277,7 @@ func billsOfMaterials(t *testing.T, folder string, platforms []string) {
 			listed = append(listed, line)
 		}
 		binary := unpack(t, filepath.Join(folder, name))
+		checkLicenses(t, binary, filepath.Join(filepath.Dir(binary), "licenses"))
 		out, err := exec.Command("go", "version", "-m", binary).Output()
 		kit.Must(t, err)
 		for _, found := range dependency.FindAllStringSubmatch(string(out), -1) {
@@ -305,6 +329,10 @@ func parsed(t *testing.T, file string) any {
 	return document
 }
 
+// companions are some of what comes with the program, in archives and packages.
+var companions = []string{"README.md", "CHANGELOG.md", "SECURITY.md", "docs/operations.md", "contrib/alerts.yml", "contrib/grafana.json",
+	"contrib/compose.yml", "client/client.go", "contrib/clients/typescript/package.json", "contrib/clients/typescript/src/index.ts"}
+
 // unpack unpacks an archive, looks for what belongs into it, and returns its program.
 func unpack(t *testing.T, archive string) (binary string) {
 	t.Helper()
@@ -318,9 +346,9 @@ func unpack(t *testing.T, archive string) (binary string) {
 	} else if out, err := exec.Command("tar", "xzf", archive+".tar.gz", "-C", folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, file := range []string{"LICENSE", "README.md", "CHANGELOG.md", "docs/install.md", "contrib/systemd/teamdata.service",
+	for _, file := range append([]string{"LICENSE", "contrib/systemd/teamdata.service",
 		"contrib/systemd/teamdata.env", "contrib/systemd/teamdata.sysusers", "man/teamdata-serve.1",
-		"completions/teamdata.bash", "completions/_teamdata", "completions/teamdata.fish", "completions/teamdata.ps1"} {
+		"completions/teamdata.bash", "completions/_teamdata", "completions/teamdata.fish", "completions/teamdata.ps1"}, companions...) {
 		if info, err := os.Stat(filepath.Join(top, file)); err != nil || info.Size() == 0 {
 			t.Errorf("%s has no %s: %v", archive, file, err)
 		}

@@ -171,7 +171,8 @@ func copyInto(t *testing.T, from, to string) {
 	if err == nil && info.IsDir() {
 		err = os.CopyFS(to, os.DirFS(from))
 	} else if err == nil {
-		kit.WriteFile(t, to, kit.ReadText(t, from))
+		kit.Must(t, os.MkdirAll(filepath.Dir(to), 0o755))
+		err = os.WriteFile(to, []byte(kit.ReadText(t, from)), info.Mode())
 	}
 	kit.Must(t, err)
 }

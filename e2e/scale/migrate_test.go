@@ -174,7 +174,7 @@ func TestMigrateKilled(t *testing.T) {
 			}
 			err := cmd.Wait()
 			out := cmd.Stderr.(*bytes.Buffer).String()
-			if err == nil || strings.Contains(out, "is not empty") || strings.Contains(out, "is there already") { // it was killed when it was done
+			if err == nil || strings.Contains(out, "is not empty") || strings.Contains(out, "already exists") { // it was killed when it was done
 				break
 			}
 			if out != "" {
@@ -214,7 +214,7 @@ func TestMigrateRefuses(t *testing.T) {
 		}
 	}
 	for _, to := range []string{database, other} {
-		refuse(filepath.Join(folder, "none.db"), to, "is not there")
+		refuse(filepath.Join(folder, "none.db"), to, "does not exist")
 		refuse(sealed, to, "is sealed\n  hint: give the key file")
 		refuse(sealed, to, "is not the one that it was sealed with", "--seal-key-file", wrong)
 		refuse(filled, to, "is sealed\n  hint: give the key file")
@@ -222,7 +222,7 @@ func TestMigrateRefuses(t *testing.T) {
 		refuse(file, to, "is not sealed", "--seal-key-file", key)
 	}
 	refuse(file, filled, "is not empty")
-	refuse(file, sealed, "is there already")
+	refuse(file, sealed, "already exists")
 	refuse(file, file, "are the same")
 	run(t, "migrate", "--from", filled, "--to", other, "--seal-key-file", key)
 	if !bytes.Equal(exportSealed(t, other, key), exportSealed(t, sealed, key)) {

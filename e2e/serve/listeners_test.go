@@ -143,7 +143,7 @@ func TestListenFlags(t *testing.T) {
 		"max per client":  {[]string{"--max-conns-per-client", "-1"}, "--max-conns-per-client must be 0"},
 		"no socket":       {[]string{"--listen", "unix:"}, "lacks the path of the socket"},
 		"no link":         {[]string{"--listen", "unix:x.sock", "--smtp-url", "smtp://h", "--mail-from", "a@b.example"}, "needs --public-url"},
-		"no socket's":     {[]string{"--listen", "unix:" + filepath.Join(folder, "file")}, "choose another path with --listen|is no socket; move it away"},
+		"no socket's":     {[]string{"--listen", "unix:" + filepath.Join(folder, "file")}, "choose another path with --listen|is not a socket; move it away"},
 		"no folder":       {[]string{"--listen", "unix:" + filepath.Join(folder, "no", "x.sock")}, "can't be made"},
 		"the admin's own": {[]string{"--listen", "unix:" + data + ".sock"}, "is the socket of the admin API"},
 	} {

@@ -61,7 +61,7 @@ func TestShortOfFiles(t *testing.T) {
 	p.Says("accepts fewer connections")
 	limit(64)
 	<-arrived
-	p.Says("deliveries are sent again")
+	p.Says("deliveries are being sent again")
 	var list []struct{ Attempts int }
 	out := program.MustRun(t, "delivery", "list", "--org", "org_acme", "--endpoint", "whe_1", "--data", data, "--json")
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list) != 1 || list[0].Attempts != 1 {

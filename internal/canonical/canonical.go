@@ -18,7 +18,7 @@ import (
 )
 
 // ErrHost is the error of a host that is neither an address nor a name.
-var ErrHost = errors.New("the host is no name and no address")
+var ErrHost = errors.New("the host is neither a name nor an address")
 
 // URL parses an http:// or https:// URL into the form in which it is sent: without blanks
 // at its ends, with its host as [Host] writes it, and with %XX for each byte that RFC 3986

@@ -50,7 +50,7 @@ func Roots(flag, file string) (*x509.CertPool, error) {
 		roots = x509.NewCertPool()
 	}
 	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s %s holds no certificate in PEM form", flag, file)
+		return nil, fmt.Errorf("%s %s contains no PEM certificate", flag, file)
 	}
 	return roots, nil
 }
@@ -77,7 +77,7 @@ func Cause(err error) error {
 func Unanswered(err error) error {
 	err = Cause(err)
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return hint.With(fmt.Errorf("the server's certificate is of a CA that is not trusted here (%w)", err), "name the CA's file with --ca-file")
+		return hint.With(fmt.Errorf("the server's certificate was issued by a CA that is not trusted here (%w)", err), "name the CA's file with --ca-file")
 	}
 	return fmt.Errorf("no answer from the server: %w", err)
 }

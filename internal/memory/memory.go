@@ -1,6 +1,6 @@
 // Package memory keeps the memory of a process in proportion to what it holds: the
-// collector leaves less garbage the more there is that is none, and what is no longer needed
-// goes back to the system.
+// more live data there is, the less garbage the collector leaves, and memory that is no longer
+// needed goes back to the system.
 //
 // It imports nothing of ours. How much memory there is to be had is in internal/system.
 package memory
@@ -28,8 +28,8 @@ const (
 	idle  = 16 << 20 // bytes
 	// grown is by how much the process may have grown since it gave memory back.
 	grown = 8 << 20 // bytes
-	// fewer is by how many goroutines it may have fewer: what they held is garbage, of which
-	// the figures of memory tell nothing before it is collected.
+	// fewer is by how many goroutines it may have fewer: their memory is garbage, which the
+	// figures of memory don't show before it is collected.
 	fewer = 100
 )
 

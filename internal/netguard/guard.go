@@ -112,7 +112,7 @@ func (g *Guard) Warn(address string) string {
 	case ruleOwn, ruleNoAddr:
 		return fmt.Sprintf("Deliveries to %s will be refused: it is %s.", u.Host, rule)
 	default:
-		return fmt.Sprintf("Deliveries to %s will be refused (%s), unless whoever runs the server allows that with --allow-endpoint-cidr %s.", u.Host, rule, plain(ip))
+		return fmt.Sprintf("Deliveries to %s will be refused (%s), unless the operator of the server allows that with --allow-endpoint-cidr %s.", u.Host, rule, plain(ip))
 	}
 }
 

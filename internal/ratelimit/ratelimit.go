@@ -8,8 +8,8 @@
 // Memory is bounded twice: an id costs as much as its requests accepted within the
 // window, and the number of ids is limited. It is freed afterwards.
 //
-// It imports nothing of ours. What is limited, and how a refusal is answered, belongs
-// to the server; what is remembered of one id is in entry.go.
+// It imports no other package of teamdata. The server decides what to limit and how to answer
+// a refusal; the state of one id is in entry.go.
 package ratelimit
 
 import (

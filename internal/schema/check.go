@@ -57,8 +57,8 @@ func (c *checker) count(n int) {
 	}
 }
 
-// apply checks a value against a part. If it fits, what was evaluated is added to
-// seen, which may be nil.
+// apply checks a value against a part. If it fits, the evaluated members are added
+// to seen, which may be nil.
 func (c *checker) apply(p *part, value any, up *seen) bool {
 	c.steps++
 	if text, ok := value.(string); ok {

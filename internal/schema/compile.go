@@ -193,7 +193,7 @@ func (c *compiler) fill(p *part, d *document, pointer string) error {
 		c.tracks = c.tracks || p.last != nil
 		return s.err
 	default:
-		return unusable("what is at %q is no schema", "#"+pointer)
+		return unusable("there is no schema at %q", "#"+pointer)
 	}
 	return nil
 }
@@ -327,7 +327,7 @@ func (s *source) named(keyword string) map[string]*part {
 func (s *source) pattern(text string) *regexp.Regexp {
 	compiled, err := regexp.Compile(text)
 	if err != nil && s.err == nil {
-		s.err = unusable("%q is no pattern that this program knows: %v", text, err)
+		s.err = unusable("%q is not a pattern that this program supports: %v", text, err)
 	}
 	return compiled
 }

@@ -107,7 +107,7 @@ func parse(text []byte) (value any, err error) {
 	d.UseNumber()
 	if err = d.Decode(&value); err == nil {
 		if _, err = d.Token(); err == nil {
-			err = errors.New("something follows the value")
+			err = errors.New("there is more text after the value")
 		} else if errors.Is(err, io.EOF) {
 			return value, checkValue(value, 0)
 		}

@@ -2,8 +2,8 @@
 // it, a progress line for long work, a confirmation before what can't be undone,
 // tables, JSON for scripts, and text made fit for a terminal or a shell.
 //
-// Of ours it imports internal/hint alone. What commands print belongs to them; a line
-// belongs here if it depends on the terminal and not on the command.
+// Of ours it imports internal/hint alone. The output of a command belongs to that command; a
+// line belongs here if it depends on the terminal and not on the command.
 package terminal
 
 import (
@@ -43,7 +43,7 @@ func Confirm(in io.Reader, out io.Writer, yes bool, what string) error {
 	if yes {
 		return nil
 	}
-	unasked := hint.New(what, "say --yes to do it without being asked")
+	unasked := hint.New(what, "add --yes to skip this question")
 	if person, ok := in.(*os.File); !ok || !Is(person) {
 		return unasked
 	}
@@ -53,7 +53,7 @@ func Confirm(in io.Reader, out io.Writer, yes bool, what string) error {
 		fmt.Fprintln(out)
 		return unasked
 	case strings.TrimSpace(answer) != "yes":
-		return errors.New("nothing was done, since the answer was not yes")
+		return errors.New("nothing was done, because the answer was not yes")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func TestConfirmWithoutATerminal(t *testing.T) {
 		if err := Confirm(in, &out, true, "This deletes all"); err != nil {
 			t.Errorf("%s, with --yes: %v", name, err)
 		}
-		if err := Confirm(in, &out, false, "This deletes all"); err == nil || !strings.HasPrefix(err.Error(), "This deletes all; say --yes") {
+		if err := Confirm(in, &out, false, "This deletes all"); err == nil || !strings.HasPrefix(err.Error(), "This deletes all; add --yes") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if out.Len() > 0 {

@@ -54,7 +54,7 @@ func newDomain(a *ACME, name string) *domain {
 func CheckDomain(name string) error {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	if !canonical.IsName(name, "") || strings.ToLower(name) != name || last == name || last[0] < 'a' {
-		return hint.New(fmt.Sprintf("%q is no domain to get a certificate for", name), "write it in full and in small letters, without port or *, such as data.example.com (an international one as xn--…)")
+		return hint.New(fmt.Sprintf("%q is not a domain that a certificate can be issued for", name), "write it in full and in small letters, without port or *, such as data.example.com (an international one as xn--…)")
 	}
 	return nil
 }

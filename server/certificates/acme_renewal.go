@@ -150,7 +150,7 @@ func (a *ACME) suggested(ctx context.Context, by *authority, c *x509.Certificate
 	pause, err = a.read(ctx, strings.TrimSuffix(directory.RenewalInfo, "/")+"/"+id, &info)
 	w = window{info.SuggestedWindow.Start, info.SuggestedWindow.End, info.ExplanationURL}
 	if err == nil && (w.Start.IsZero() || !w.End.After(w.Start)) {
-		err = fmt.Errorf("a window from %s until %s is none", w.Start.Format(time.RFC3339), w.End.Format(time.RFC3339))
+		err = fmt.Errorf("the window from %s until %s is empty", w.Start.Format(time.RFC3339), w.End.Format(time.RFC3339))
 	}
 	return w, pause, err
 }
@@ -193,7 +193,7 @@ func (a *ACME) read(ctx context.Context, address string, into any) (pause time.D
 	case r.StatusCode != http.StatusOK:
 		return pause, fmt.Errorf("%s answered %d %s", q.URL.Host, r.StatusCode, http.StatusText(r.StatusCode))
 	case json.Unmarshal(body, into) != nil:
-		return pause, fmt.Errorf("%s answered something else", q.URL.Host)
+		return pause, fmt.Errorf("%s answered with something else", q.URL.Host)
 	}
 	return pause, nil
 }
@@ -201,7 +201,7 @@ func (a *ACME) read(ctx context.Context, address string, into any) (pause time.D
 // onlyHTTPS checks a request, and how often it was redirected.
 func onlyHTTPS(q *http.Request, via []*http.Request) error {
 	if q.URL.Scheme != "https" {
-		return fmt.Errorf("%s is no https:// URL", q.URL)
+		return fmt.Errorf("%s is not an https:// URL", q.URL)
 	}
 	if len(via) > 3 {
 		return errors.New("redirected too often")

@@ -28,7 +28,7 @@ const clockPause = 24 * time.Hour
 const firstPatience = 25 * time.Second
 
 var (
-	errClock = hint.New("the authority's new certificate is invalid or due for renewal already by the clock of this machine", "set the clock")
+	errClock = hint.New("by this machine's clock, the authority's new certificate is invalid or already due for renewal", "set the clock")
 	errEarly = errors.New("no authority may be asked again yet")
 	errSlow  = fmt.Errorf("not done within %s", firstPatience)
 )
@@ -78,7 +78,7 @@ func (d *domain) order(ctx context.Context) error {
 		if !d.acme.config.Now().Before(s.next) {
 			another := i+1 < len(d.sources)
 			if err = d.orderFrom(ctx, s, another); err != nil && s.unable && another {
-				d.log.Warn().Str("authority", s.directory).Time("nextTry", s.next).Msg("this authority gives no certificate now: another one may")
+				d.log.Warn().Str("authority", s.directory).Time("nextTry", s.next).Msg("this authority issues no certificate now; another one may")
 			}
 		}
 		if err == nil || !s.unable {

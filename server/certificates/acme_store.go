@@ -43,7 +43,7 @@ func (d *domain) loadFrom(ctx context.Context, y *authority) error {
 	}
 	c, err := d.parseCertificate(text)
 	if err != nil {
-		d.log.Error().Err(err).Msg("the certificate in the data file is damaged: another is requested")
+		d.log.Error().Err(err).Msg("the certificate in the data file is damaged, and another is requested")
 		return nil
 	}
 	if served, _ := d.state(); served == nil || c.Leaf.NotBefore.After(served.Leaf.NotBefore) {
@@ -66,12 +66,12 @@ func (d *domain) parseCertificate(text []byte) (*tls.Certificate, error) {
 func (d *domain) keep(ctx context.Context, y *authority, text []byte) error {
 	c, err := d.parseCertificate(text)
 	if err != nil {
-		return fmt.Errorf("the authority's new certificate is not for us: %w", err)
+		return fmt.Errorf("the authority's new certificate can't be used: %w", err)
 	}
 	err = d.acme.store.Update(ctx, store.All, func(tx store.Tx) error { return tx.PutCertificate(y.storeName(d.name), text) })
 	d.serve(c, y)
 	d.reset()
-	d.log.Info().Str("authority", y.directory).Msg("the authority gave a new certificate")
+	d.log.Info().Str("authority", y.directory).Msg("the authority issued a new certificate")
 	if err != nil {
 		d.record(hint.With(err, "a restart will request another one"), "the new certificate is used, but can't be stored")
 	}
@@ -152,11 +152,11 @@ func newKey() ([]byte, error) {
 func parseKey(text []byte) (crypto.Signer, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return nil, hint.New("the key of the ACME account in the data file is damaged", "put back a backup")
+		return nil, hint.New("the key of the ACME account in the data file is damaged", "restore a backup")
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("the key of the ACME account in the data file is damaged: %w", err), "put back a backup")
+		return nil, hint.With(fmt.Errorf("the key of the ACME account in the data file is damaged: %w", err), "restore a backup")
 	}
 	return key.(*ecdsa.PrivateKey), nil
 }

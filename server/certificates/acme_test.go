@@ -137,7 +137,7 @@ func TestDirectoryLeadsToPlainHTTP(t *testing.T) {
 	tried := a.domains[0].tried
 	a.Refresh(t.Context())
 	<-tried
-	if last := a.Status()[0].LastError; !strings.Contains(last, plain.URL+"/nonce is no https:// URL") {
+	if last := a.Status()[0].LastError; !strings.Contains(last, plain.URL+"/nonce is not an https:// URL") {
 		t.Errorf("the last error is %q", last)
 	}
 }

@@ -6,9 +6,9 @@
 // authorities.
 //
 // It may import store, internal/canonical and internal/localca. A new source of certificates is a file
-// of its own that implements [Source]; what all sources share belongs in
-// certificates.go, how a local certificate is made in internal/localca. What is tested
-// against an authority is in e2e/acme.
+// of its own that implements [Source]; code that all sources share belongs in
+// certificates.go, and making a local certificate in internal/localca. Tests against an
+// authority are in e2e/acme.
 package certificates
 
 import (

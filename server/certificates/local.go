@@ -95,7 +95,7 @@ func (l *Local) refresh(ctx context.Context) error {
 		}
 		if before := l.served.Load().cas; len(before) > 0 && len(before.Valid(now)) == 0 {
 			l.log.Warn().Time("clock", now).Time("notBefore", before[0].NotBefore()).Time("notAfter", before[0].NotAfter()).
-				Msg("the local CA is not valid at this time, so that another one issues the certificate: give clients the file of CAs again; was the clock wrong, or is it?")
+				Msg("the local CA is not valid now, so a new one issued the certificate: give clients the CA file again, and check this machine's clock")
 		}
 		l.served.Store(&next)
 	}

@@ -118,7 +118,7 @@ func TestLocalClockWasAhead(t *testing.T) {
 			t.Errorf("one that %s makes a certificate each time", name)
 		}
 	}
-	if n := strings.Count(s.Log.String(), "the local CA is not valid at this time"); n != 2 {
+	if n := strings.Count(s.Log.String(), "the local CA is not valid now"); n != 2 {
 		t.Errorf("the log says it %d times, not once each:\n%s", n, s.Log)
 	}
 }

@@ -82,7 +82,7 @@ func supported() []byte {
 
 // UnknownTool is the answer to a call of a tool that does not exist.
 func (m *Message) UnknownTool() store.Answer {
-	return *m.invalid("params.name: there is no such tool. %s names those that there are.", ListTools)
+	return *m.invalid("params.name: there is no such tool. %s lists the tools.", ListTools)
 }
 
 // Accepted is the answer to a notification.

@@ -135,7 +135,7 @@ func (m *Message) checkVersion(h http.Header) *store.Answer {
 		return nil
 	}
 	if len(header) > 1 || isOwn && !saysOnce(header, version) {
-		return m.refuse(http.StatusBadRequest, headerMismatch, "The header MCP-Protocol-Version must be there once, and say the same as %s in params._meta.", metaVersion)
+		return m.refuse(http.StatusBadRequest, headerMismatch, "The header MCP-Protocol-Version must be sent once, and match %s in params._meta.", metaVersion)
 	}
 	if !isOwn && len(header) == 1 {
 		version = header[0]
@@ -171,10 +171,10 @@ func (m *Message) checkHeaders(h http.Header) *store.Answer {
 		return nil
 	}
 	if !saysOnce(h["Mcp-Method"], m.Method) {
-		return m.refuse(http.StatusBadRequest, headerMismatch, "The header Mcp-Method must be there once, and say the same as method.")
+		return m.refuse(http.StatusBadRequest, headerMismatch, "The header Mcp-Method must be sent once, and match method.")
 	}
 	if m.Method == CallTool && !saysOnce(h["Mcp-Name"], m.ToolName) {
-		return m.refuse(http.StatusBadRequest, headerMismatch, "The header Mcp-Name must be there once, and say the same as params.name.")
+		return m.refuse(http.StatusBadRequest, headerMismatch, "The header Mcp-Name must be sent once, and match params.name.")
 	}
 	return nil
 }

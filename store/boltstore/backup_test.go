@@ -155,7 +155,7 @@ func TestBackupRefuses(t *testing.T) {
 		"a file is there": {f.path, at("there"), []string{at("there"), "already", "another name"}},
 		"no folder":       {f.path, at("none/x"), []string{"no folder", "mkdir -p"}},
 		"in a file":       {f.path, at("there/x"), []string{at("there")}},
-		"no data file":    {at("missing"), at("x"), []string{at("missing"), "is not there"}},
+		"no data file":    {at("missing"), at("x"), []string{at("missing"), "does not exist"}},
 		"no teamdata":     {at("text"), at("x"), []string{at("text"), "not a teamdata file"}},
 		"newer":           {at("newer"), at("x"), []string{at("newer"), "newer teamdata"}},
 		"damaged":         {at("damaged"), at("x"), []string{at("damaged"), "damaged"}},

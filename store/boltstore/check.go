@@ -49,7 +49,7 @@ func verifyInSteps(path string, step func()) error {
 	}
 	err := checkFile(path, count, step, func(version uint64) error {
 		if version == 0 {
-			return &boltfile.Error{Text: "is empty", Advice: "put back a backup, or give another file with --data"}
+			return &boltfile.Error{Text: "is empty", Advice: "restore a backup, or give another file with --data"}
 		}
 		return nil
 	})

@@ -35,7 +35,7 @@ func TestCheckRefuses(t *testing.T) {
 	writeSchema(t, at("older"), schemaVersion()-1)
 	busy := newFixture(t, Options{NoSync: true})
 	for path, wants := range map[string][]string{
-		at("missing"):      {"is not there", "--data"},
+		at("missing"):      {"does not exist", "--data"},
 		at("none/missing"): {"there is no folder"},
 		at("folder"):       {"is a folder"},
 		at("text"):         {"not a teamdata file", "backup"},

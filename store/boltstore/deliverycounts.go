@@ -128,7 +128,7 @@ func (c *checker) deliveryCounts() {
 			c.fault("deliveryCounts %q: the record is damaged", key)
 		}
 		if org := len(key) - 8 - 1 - 8; org <= 0 || bytes.IndexByte(key[8:], 0) != org {
-			c.fault("deliveryCounts %q: is no hour, org and endpoint", key)
+			c.fault("deliveryCounts %q: is not an hour, org and endpoint", key)
 		}
 	})
 }

@@ -6,7 +6,7 @@ func TestBucketsAreAllNamed(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range buckets {
 		if seen[string(name)] {
-			t.Errorf("%s is there twice", name)
+			t.Errorf("%s is given twice", name)
 		}
 		seen[string(name)] = true
 	}

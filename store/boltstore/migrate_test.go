@@ -253,7 +253,7 @@ func TestFailedMigration(t *testing.T) {
 	must(t, db.Close())
 	refuses(t, f.path, "has schema 1 and can't be migrated to schema 2", "record")
 	_, err = Open(f.path, Options{})
-	if _, advice := hint.Split(err); advice != "put back a backup" {
+	if _, advice := hint.Split(err); advice != "restore a backup" {
 		t.Errorf("it advises %q", advice)
 	}
 	alone(t, f.path)

@@ -149,7 +149,7 @@ func schemaOf(db *bbolt.DB) (version uint64, err error) {
 // errDamaged is for a file whose schema can't be read but whose buckets are ours.
 var errDamaged = &boltfile.Error{
 	Text:   "is damaged: it holds records of teamdata, but does not say of which schema",
-	Advice: "put back a backup with: teamdata restore; see what else is wrong with: teamdata check",
+	Advice: "restore a backup with: teamdata restore; see what else is wrong with: teamdata check",
 }
 
 // ours reports whether a file is teamdata's, judging by its buckets: more match
@@ -175,6 +175,6 @@ func unknownSchema(bolt *bbolt.Tx, found uint64) error {
 	}
 	return &boltfile.Error{
 		Text:   fmt.Sprintf("has schema %d, and this teamdata knows up to %d: a newer teamdata wrote it", found, schemaVersion()),
-		Advice: "run that one, or put back a backup",
+		Advice: "run that one, or restore a backup",
 	}
 }

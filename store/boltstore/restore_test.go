@@ -76,7 +76,7 @@ func TestRestoreRefuses(t *testing.T) {
 	writeBucket(t, at("foreign"), "widgets")
 	writeSchema(t, at("newer"), schemaVersion()+1)
 	for from, want := range map[string]string{
-		at("missing"): "is not there",
+		at("missing"): "does not exist",
 		at("torn"):    "is damaged",
 		at("short"):   "is cut short",
 		at("text"):    "is not a teamdata file",

@@ -96,7 +96,7 @@ func sealAll(bolt *bbolt.Tx, s rows.Sealing) error {
 		for _, key := range firstKeys(b, math.MaxInt) {
 			value, err := k.Seal(s, key, b.Get(key))
 			if err != nil {
-				return &boltfile.Error{Text: fmt.Sprintf("can't be sealed, for its record %s %q is damaged", k.Name, key), Advice: "put back a backup"}
+				return &boltfile.Error{Text: fmt.Sprintf("can't be sealed, for its record %s %q is damaged", k.Name, key), Advice: "restore a backup"}
 			}
 			if err := b.Put(key, value); err != nil {
 				return err

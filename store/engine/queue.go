@@ -1,6 +1,6 @@
 // Package engine is what the engines of a store have in common while they run: the
 // queue of Updates that share commits, the claims of deliveries, and who is told of a
-// commit. What it works on is in memory; how data is kept is the engine's.
+// commit. It works in memory; the engine decides how data is kept.
 package engine
 
 import (

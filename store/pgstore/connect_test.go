@@ -97,7 +97,7 @@ func TestRefusals(t *testing.T) {
 		"nothing listens":   {"postgres://td:" + secret + "@" + closed.Addr().String() + "/data", []string{"is down", "start PostgreSQL"}},
 		"no socket":         {"postgres://td@/data?host=" + t.TempDir(), []string{"is down"}},
 		"no such host":      {"postgres://td:" + secret + "@db.invalid/data", []string{"there is no host db.invalid"}},
-		"no TLS":            {good + "?sslmode=require", []string{"speaks no TLS", "sslmode=disable"}},
+		"no TLS":            {good + "?sslmode=require", []string{"does not support TLS", "sslmode=disable"}},
 		"wrong encoding":    {server.TCP("latin"), []string{"LATIN1", "--encoding=UTF8"}},
 		"unknown option":    {good + "?pool_max_conns=7", []string{"refuses a setting", "pool_max_conns"}},
 		"role only reads":   {good + "?default_transaction_read_only=on", []string{"only read"}},

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// doubt is a commit whose answer was lost. What became of it is told by the marker
-// that it writes in the same transaction.
+// doubt is a commit whose answer was lost. The marker that it writes in the
+// same transaction shows whether it succeeded.
 type doubt struct {
 	t        *tx
 	commitNo int64

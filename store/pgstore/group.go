@@ -219,7 +219,7 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 	return commitNo + 1, nil
 }
 
-// lockNew locks orgs and users of whom some are new, and reads everything again.
+// lockNew locks orgs and users, some of which are new, and reads everything again.
 func (t *tx) lockNew(named *ahead) (clock []row, err error) {
 	t.over = newOverlay()
 	queries := append(named.missing(), named.locks(t.over, new(int))...)
@@ -262,8 +262,8 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 }
 
 // commit sends what a group wrote, and commits it with its number. A group that only
-// answered a request again commits too: what it read may have been committed without the
-// standby that a commit waits for, and be lost with a failover.
+// answered a request again commits too: the rows it read may have been committed without the
+// standby that a commit waits for, and could be lost in a failover.
 func (t *tx) commit(commitNo int64, began time.Time) error {
 	queries := t.over.flushAll()
 	queries = append(queries, t.s.node.publish(&t.Changes, &t.published)...)

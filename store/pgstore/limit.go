@@ -91,9 +91,9 @@ func (l *limits) count(s *Store) {
 // accepted, in order; those that have left the window are cut off. Where the clock was
 // set back, time stands still: no take is before one that the node or the row has seen. All nodes lock rows in the same order. The row of an id that
 // may not take is locked and not written: all versions of a row stay while anybody has a
-// snapshot, and those who are refused may come far more often than they may take. What they
-// are told is read as of before the statement, so that what another node took meanwhile may
-// be missing: then the oldest time is the one that this node has, or now.
+// snapshot, and those who are refused may come far more often than they may take. Their
+// answer is read as of before the statement, so requests that another node took meanwhile
+// may be missing: then the oldest time is the one that this node has, or now.
 const sqlTake = `WITH w AS MATERIALIZED (
 	SELECT name, id, most, span, n, greatest($7::bigint, CASE WHEN given > 0 THEN given ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END) AS at
 	FROM unnest($1::text[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS w (name, id, most, span, given, n)),

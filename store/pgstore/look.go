@@ -91,7 +91,7 @@ func numbers(rows []row) map[string]uint64 {
 
 // note notes generations that a look found which began at a time, and returns what has
 // changed. On another server that may be anything: a standby that lagged knows less, and
-// counts up to the same numbers again. What it has not heard of is due once more.
+// counts up to the same numbers again. Deliveries that it has not heard of are due once more.
 func (k *known) note(asked moment, server uint64, generations []row) (changes rows.Changes) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

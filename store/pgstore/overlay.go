@@ -7,8 +7,8 @@ import (
 )
 
 // overlay is what a group of updates has read, and what it has written: rows in
-// memory in front of the database's. What an update writes is undone in memory if
-// it fails. A query that needs what was written sends it to the database early;
+// memory in front of the database's. The writes of an update are undone in memory
+// if it fails. A query that needs what was written sends it to the database early;
 // then a savepoint is what a failed update goes back to.
 type overlay struct {
 	rows    []map[string]entry  // by table

@@ -53,7 +53,7 @@ func (q query) collect(rows *[]row) query {
 	return q
 }
 
-// copyRow copies a row, into one piece of memory. What is null is nil.
+// copyRow copies a row, into one piece of memory. Null values are nil.
 func copyRow(values [][]byte) row {
 	size := 0
 	for _, v := range values {

@@ -42,8 +42,8 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 	})
 }
 
-// announce tells of what is due in some shards of this node, as if it were new. What it
-// can't read now is read when the node looks the next time.
+// announce tells of what is due in some shards of this node, as if it were new. Deliveries that
+// it can't read now are read when the node looks the next time.
 func (s *Store) announce(ctx context.Context, shards []string) {
 	var due rows.Changes
 	var numbers []uint64

@@ -90,11 +90,11 @@ func explain(err error) *Error {
 	e := &Error{Err: err}
 	switch words := err.Error(); { // pgconn says some things in words only
 	case strings.Contains(words, "server refused TLS connection"):
-		e.Text, e.Advice = "speaks no TLS", "set ssl=on there; only in a network of your own add sslmode=disable to --data"
+		e.Text, e.Advice = "does not support TLS", "set ssl=on there; only in a network of your own add sslmode=disable to --data"
 	case errors.As(err, &name):
 		e.Text, e.Advice = "has a certificate for another name than "+name.Host, "use a name of the certificate in --data"
 	case errors.As(err, &authority):
-		e.Text, e.Advice = "has a certificate of a CA that is not trusted here", "add sslrootcert=FILE to --data, with the CA's certificate"
+		e.Text, e.Advice = "has a certificate issued by a CA that is not trusted here", "add sslrootcert=FILE to --data, with the CA's certificate"
 	case errors.As(err, &invalid):
 		e.Text, e.Advice = "has a certificate that is not valid: "+invalid.Error(), "renew it"
 	case errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(tls.RecordHeaderError)), errors.As(err, new(tls.AlertError)):
@@ -137,7 +137,7 @@ func explainServer(err *pgconn.PgError) *Error {
 	case "55P03":
 		e.Text, e.Advice = "is busy: somebody keeps it locked", "try again when the other teamdata, or the migration, has ended"
 	case "57P03":
-		e.Text, e.Advice = "takes no connections yet: "+err.Message, "try again"
+		e.Text, e.Advice = "accepts no connections yet: "+err.Message, "try again"
 	default:
 		e.Text, e.Advice = fmt.Sprintf("refuses: %s (SQLSTATE %s)", err.Message, err.Code), "see PostgreSQL's log"
 	}

@@ -61,7 +61,7 @@ func readMigrations(files fs.FS) (steps []migration, err error) {
 		if len(steps) > 0 {
 			m.number = steps[len(steps)-1].number + 1
 		} else if _, err := fmt.Sscanf(path.Base(name), "%d.sql", &m.number); err != nil {
-			return nil, fmt.Errorf("%s: its name is no number", name)
+			return nil, fmt.Errorf("%s: its name is not a number", name)
 		}
 		if path.Base(name) != fmt.Sprintf("%04d.sql", m.number) {
 			return nil, fmt.Errorf("%s: migration %04d.sql is missing", name, m.number)

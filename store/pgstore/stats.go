@@ -25,8 +25,8 @@ func (s *Store) Probe(ctx context.Context) error {
 }
 
 // room finds out whether a table could grow: an empty commit writes over what is there, and
-// so succeeds on a full disk. What a statement keeps that is more than work_mem is in a file
-// on the disk of the tables; nothing of it is left.
+// so succeeds on a full disk. A statement keeps data beyond work_mem in a temporary file
+// on the disk of the tables.
 func (p *pool) room(ctx context.Context) error {
 	return p.run(ctx,
 		query{sql: "SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)"},

@@ -70,7 +70,7 @@ func (w *wanted) reads(o *overlay) (queries []query) {
 	return queries
 }
 
-// known notes that it was loaded: what was not found is not there.
+// known notes that it was loaded: rows that were not found don't exist.
 func (w *wanted) known(o *overlay) {
 	if o.absent(w.table, w.keys); len(w.ranges) == 0 {
 		return

@@ -26,8 +26,8 @@ var ErrRecord error = recordError{}
 
 type recordError struct{}
 
-func (recordError) Error() string { return "a record in the data file is damaged; put back a backup" }
-func (recordError) Hint() string  { return "put back a backup" }
+func (recordError) Error() string { return "a record in the data file is damaged; restore a backup" }
+func (recordError) Hint() string  { return "restore a backup" }
 
 // coded is a record with its Codec: both escape to the table's function, and
 // together they take one allocation.
@@ -47,7 +47,7 @@ func Encode[T any](fields func(*Codec, *T), record T) []byte {
 // it. A larger one would stay in memory as long as any of them.
 const maxWhole = 1 << 10
 
-// Decode is the reverse of Encode. What it returns shares no memory with the record.
+// Decode is the reverse of Encode. The result shares no memory with the record.
 // ErrRecord: it is damaged.
 func Decode[T any](record []byte, fields func(*Codec, *T)) (T, error) {
 	v, err := decode(record, fields)

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// Rows is one transaction of an engine. What it passes on is from one snapshot, all of
-// it on disk; a transaction that writes also sees its own writes, and those of earlier
+// Rows is one transaction of an engine. It reads from one snapshot, all of it
+// on disk; a transaction that writes also sees its own writes, and those of earlier
 // ones that share its commit.
 //
 // Keys are ordered by their bytes. An error of an engine is passed on as it is.
@@ -62,8 +62,8 @@ type Rows interface {
 	// Rewritable is how many bytes a row may have that are the same whenever it is written
 	// again, before they had better stand in another row.
 	Rewritable() int
-	// Changed is what others are told of with the commit. What a failed transaction set
-	// there is undone.
+	// Changed is what others are told of with the commit. Changes of a failed
+	// transaction are undone.
 	Changed() *Changes
 }
 
@@ -79,8 +79,8 @@ type Kind struct {
 	Rewritten bool
 	Span      time.Duration // rows expire, in partitions of this length, and have no indexes; 0: they don't
 
-	// Entries sets the entries of a stored value, or only their keys. What it sets
-	// belongs to the transaction until its end.
+	// Entries sets the entries of a stored value, or only their keys. They
+	// belong to the transaction until its end.
 	Entries func(t *Tx, key, value []byte, keysOnly bool, e *Entries) error
 	// At is the time by which a row with a Span expires, and KeyOf appends its key to
 	// dst, which the value has in it.

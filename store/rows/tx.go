@@ -45,8 +45,8 @@ func (w *Writing) free() []byte {
 	return w.block[len(w.block):]
 }
 
-// keep takes what was appended to free, and returns it. What has outgrown the block stands
-// alone; the block is left, or each later one would outgrow it again.
+// keep takes what was appended to free, and returns it. A value that has outgrown the block
+// stands alone; the block is left, or each later one would outgrow it again.
 func (w *Writing) keep(b []byte) []byte {
 	if len(b) <= cap(w.block)-len(w.block) {
 		w.block = w.block[:len(w.block)+len(b)]

@@ -73,7 +73,7 @@ func explain(path string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return hint.With(fmt.Errorf("key file %s can't be read by this user", path), "correct the owner and mode of the file (0400) and of its folder")
 	}
-	return hint.With(fmt.Errorf("key file %s can't be read: %w", path, err), "give the path of another")
+	return hint.With(fmt.Errorf("key file %s can't be read: %w", path, err), "give the path of another file")
 }
 
 // absent is a key file that is not there, and why.
@@ -82,7 +82,7 @@ type absent struct {
 	error
 }
 
-func (a absent) Error() string { return fmt.Sprintf("key file %s is not there", a.path) }
+func (a absent) Error() string { return fmt.Sprintf("key file %s does not exist", a.path) }
 
 func (a absent) Unwrap() error { return a.error }
 
@@ -108,7 +108,7 @@ func decodeKey(content []byte) (key []byte, err error) {
 		return nil, hint.New("holds neither 64 hex digits nor the base64 of 32 bytes", howToMake)
 	}
 	if bytes.Equal(key, make([]byte, KeySize)) {
-		return nil, hint.New("holds a key of zeros alone, which everybody knows", howToMake)
+		return nil, hint.New("holds a key of only zeros, which anyone can guess", howToMake)
 	}
 	return key, nil
 }

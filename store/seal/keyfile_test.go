@@ -98,8 +98,8 @@ func TestReadKeyFileRefuses(t *testing.T) {
 func TestKeyFileThatCannotBeRead(t *testing.T) {
 	folder := t.TempDir()
 	for path, want := range map[string]string{
-		filepath.Join(folder, "no.key"):      "is not there",
-		filepath.Join(folder, "no", "a.key"): "is not there",
+		filepath.Join(folder, "no.key"):      "does not exist",
+		filepath.Join(folder, "no", "a.key"): "does not exist",
 		folder:                               "is a folder",
 	} {
 		_, err := ReadKeyFile(path)
@@ -107,7 +107,7 @@ func TestKeyFileThatCannotBeRead(t *testing.T) {
 	}
 	closed := keyFile(t, hexKey)
 	_, err := ReadKeyFile(filepath.Join(closed, "a.key"))
-	saysTheFix(t, err, closed, "can't be read", "give the path of another")
+	saysTheFix(t, err, closed, "can't be read", "give the path of another file")
 	if err := os.Chmod(closed, 0); err != nil {
 		t.Fatal(err)
 	}

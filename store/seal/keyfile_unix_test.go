@@ -34,7 +34,7 @@ func TestKeyFileIsNoPipe(t *testing.T) {
 // TestKeyOfZeros: a file that was only made room for is no key.
 func TestKeyOfZeros(t *testing.T) {
 	for _, text := range []string{strings.Repeat("00", KeySize), strings.Repeat("A", 43) + "="} {
-		if _, err := ReadKeyFile(keyFile(t, text)); err == nil || !strings.Contains(err.Error(), "zeros alone") {
+		if _, err := ReadKeyFile(keyFile(t, text)); err == nil || !strings.Contains(err.Error(), "only zeros") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -50,8 +50,8 @@ func dump(tx store.Tx, n Names) string {
 }
 
 // dumpRows shows each row of each kind, and each entry in its indexes, but for what engines
-// may keep in other ways, which has lines of its own. What expires may be there for longer
-// than it can be read, and is left out.
+// may keep in other ways, which has lines of its own. Rows that expire may be kept for
+// longer than they can be read, and are left out.
 func dumpRows(b *strings.Builder, tx *rows.Tx) {
 	for _, k := range rows.Kinds() {
 		for _, index := range shown(k) {

@@ -47,7 +47,7 @@ func (s *Subject) failsAtEachWrite(rule Rule) {
 	s.Errorf("%s does not pass", rule.Name)
 }
 
-// executeFailing runs a rule whose writes fail once so many have passed. It tells
+// executeFailing runs a rule whose writes fail after the first passing ones. It tells
 // whether one did, and which ids were given.
 func (s *Subject) executeFailing(what string, rule Rule, passing int, fail func() error) (failed bool, given []string, err error) {
 	s.Helper()

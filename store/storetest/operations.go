@@ -18,15 +18,15 @@ var randomNames = Names{
 // rule is a rule of package store, or a write, with what it is given.
 type rule = func(store.Tx) error
 
-// generator draws an operation. What it picks is in the report of a history.
+// generator draws an operation. The report of a history shows its choices.
 type generator struct {
 	name string
 	draw func(*history) rule
 }
 
-// generators are those of rules that span records, or on which the queue depends. What is
-// one row, and nothing refers to it, is as in rowstest. Those that a history needs much stand
-// there more than once.
+// generators are those of rules that span records, or on which the queue depends. A
+// rule about one row that nothing refers to is tested in rowstest. Generators that a history
+// needs often are listed more than once.
 var generators = func() (all []generator) {
 	for _, often := range []int{1, 2, 3} {
 		for _, g := range drawn[often] {

@@ -10,8 +10,8 @@ import (
 )
 
 // oracle is a transaction on maps in memory: its rows are kept by a model, and the counts of
-// deliveries below. What an engine may choose it takes from the engine's trace. What an
-// engine finds by its queue is found here as plainly as can be.
+// deliveries below. It takes the choices that an engine is free to make from the engine's
+// trace. Where an engine uses its queue, this searches as plainly as possible.
 type oracle struct {
 	*trace
 	store.Tx

@@ -23,7 +23,7 @@ import (
 // Open opens the store whose data lies at path: a new one when there is nothing
 // yet, otherwise what the last store opened there held when it was closed. All
 // of the store's times come from now, which any goroutine may call and which
-// steps back at times. What can't be opened ends the test. The suite closes the
+// steps back at times. A store that can't be opened ends the test. The suite closes the
 // store, and does not crash: syncing to the disk may be left out.
 type Open func(t testing.TB, path string, now func() time.Time) store.Store
 

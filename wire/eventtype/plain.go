@@ -57,8 +57,8 @@ func without(o object, key string) object {
 }
 
 // reducer turns a JSON Schema into one that every generator of clients takes: with
-// one type, or that and null, and without references and choices. What fits the
-// schema fits that too; it only says less.
+// one type, or that and null, and without references and choices. Data that
+// fits the schema fits that one too; it only says less.
 type reducer struct {
 	root    json.RawMessage
 	left    int  // of maxParts

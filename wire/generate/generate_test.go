@@ -74,7 +74,7 @@ func moduleCache(t *testing.T) string {
 }
 
 // The document in JSON has the order of the one in YAML, and what is merged in its place,
-// unless the mapping has its own: a name that is there twice is refused by strict readers.
+// unless the mapping has its own: a name that is given twice is refused by strict readers.
 func TestParse(t *testing.T) {
 	d, err := parse([]byte("x-anchors:\n  both: &both {z: 1, last: 0, a: <b>}\nlist: &list [\"1\", 2.5, true, null]\nmerged:\n  first: *list\n  <<: *both\n  last: 2026\n"))
 	const want = `{"list":["1",2.5,true,null],"merged":{"first":["1",2.5,true,null],"z":1,"a":"<b>","last":2026}}`

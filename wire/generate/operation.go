@@ -218,7 +218,7 @@ func thirdPerson(verb string) string {
 	return verb + "s"
 }
 
-// wrap breaks a text into lines of at most so many bytes, each after a prefix.
+// wrap breaks a text into lines of a maximum length in bytes, each after a prefix.
 func wrap(text, prefix string, most int) string {
 	var lines []string
 	for word := range strings.FieldsSeq(text) {

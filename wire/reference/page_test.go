@@ -60,7 +60,7 @@ func testAnchors(t *testing.T, api string) {
 	ids := submatches(` id="([^"]*)"`, page)
 	sorted := slices.Sorted(slices.Values(ids))
 	if len(slices.Compact(sorted)) != len(ids) {
-		t.Errorf("an anchor is there twice: %q", ids)
+		t.Errorf("an anchor is given twice: %q", ids)
 	}
 	wanted := submatches(`href="#([^"]*)"`, page)
 	for _, one := range append(s.operations(""), s.events()...) {

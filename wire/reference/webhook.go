@@ -19,8 +19,8 @@ func (d Document) With(webhooks Object[json.RawMessage]) (Document, error) {
 }
 
 // insert adds webhooks to the text of a document at the end of its own, each below its
-// name in quotes: or else YAML would take null and 1.5 for no text. What is added is JSON,
-// as YAML has it too.
+// name in quotes: or else YAML would take null and 1.5 for no text. They are added as
+// JSON, which YAML includes.
 func insert(text []byte, own, name, prefix, indent, end string, webhooks Object[json.RawMessage]) ([]byte, error) {
 	_, rest, found := bytes.Cut(text, []byte(own))
 	_, after, ended := bytes.Cut(rest, []byte(end))

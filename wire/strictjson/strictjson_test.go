@@ -203,10 +203,10 @@ func TestRefusals(t *testing.T) {
 		`null`:                               "is null; an object is expected",
 		`{"list": [null]}`:                   "list[0]: is null; an object is expected",
 		`{"texts": ["x", null]}`:             "texts[1]: is null; a string is expected",
-		`{"Text": ""}`:                       `Text: is not a known field; did you mean "text"?`,
-		`{"object": {"inne": 1}}`:            `object.inne: is not a known field; did you mean "inner"?`,
-		`{"list": [{}, {"title": ""}]}`:      "list[1].title: is not a known field; there are name",
-		`{"text": "", "text": ""}`:           "text: is there twice",
+		`{"Text": ""}`:                       `Text: unknown field; did you mean "text"?`,
+		`{"object": {"inne": 1}}`:            `object.inne: unknown field; did you mean "inner"?`,
+		`{"list": [{}, {"title": ""}]}`:      "list[1].title: unknown field; the only field is name",
+		`{"text": "", "text": ""}`:           "text: is given twice",
 		`{"text": 7}`:                        "text: is a number; a string is expected",
 		`{"nullable": []}`:                   "nullable: is a list; a string is expected",
 		`{"time": "2026-01-01"}`:             `time: "2026-01-01" is not a date-time in UTC such as 2026-10-06T12:00:00.000Z`,
@@ -219,7 +219,7 @@ func TestRefusals(t *testing.T) {
 		`{"int": 99999999999999999999}`:      "int: is 99999999999999999999; a whole number from -5 to 7 is expected",
 		`{"texts": "x"}`:                     "texts: is a string; a list is expected",
 		`{"texts": ["x", 1]}`:                "texts[1]: is a number; a string is expected",
-		`{"scopes": ["read", "fly"]}`:        `scopes[1]: "fly" is not a scope; there are read and write`,
+		`{"scopes": ["read", "fly"]}`:        `scopes[1]: "fly" is not a scope; the scopes are read and write`,
 		`{"list": {}}`:                       "list: is an object; a list is expected",
 		`{"raw": ` + lists(MaxDepth+1) + `}`: "raw: nests objects or lists to a depth of more than 64",
 	} {
@@ -277,10 +277,10 @@ func TestHints(t *testing.T) {
 	known := []Field{{name: "id"}, {name: "createdAt"}, {name: "scopes"}}
 	for name, want := range map[string]string{
 		"ID": `did you mean "id"?`, "created_at": `did you mean "createdAt"?`, "scope": `did you mean "scopes"?`,
-		"CREATEDAT": `did you mean "createdAt"?`, "xy": "there are id, createdAt, scopes",
-		"": "there are id, createdAt, scopes", strings.Repeat("id", 1000): "there are id, createdAt, scopes",
+		"CREATEDAT": `did you mean "createdAt"?`, "xy": "the fields are id, createdAt, scopes",
+		"": "the fields are id, createdAt, scopes", strings.Repeat("id", 1000): "the fields are id, createdAt, scopes",
 	} {
 		equal(t, name, hint(name, known), want)
 	}
-	equal(t, "of none", hint("x", nil), "there are none")
+	equal(t, "of none", hint("x", nil), "no field is allowed here")
 }

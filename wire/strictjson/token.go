@@ -60,7 +60,7 @@ func (r *Reader) located(err error, inRaw bool) error {
 // the first value and those that take the last would read different ones.
 func (r *Reader) twice(err *jsontext.SyntacticError, inRaw bool) error {
 	if !inRaw {
-		return r.WrongAt(quoted(err.JSONPointer.LastToken()), "is there twice")
+		return r.WrongAt(quoted(err.JSONPointer.LastToken()), "is given twice")
 	}
 	// The decoder may have moved the names on the way there while it read on. From a buffer
 	// it doesn't, and token by token it knows which objects and lists it is in.
@@ -80,7 +80,7 @@ func (r *Reader) twice(err *jsontext.SyntacticError, inRaw bool) error {
 		}
 		at.place = append(at.place, s)
 	}
-	return at.WrongAt(quoted(names[last]), "is there twice")
+	return at.WrongAt(quoted(names[last]), "is given twice")
 }
 
 // syntaxFault words what is wrong as encoding/json does, which says plainly what was

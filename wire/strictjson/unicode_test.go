@@ -39,11 +39,11 @@ func TestNamesInRawValues(t *testing.T) {
 		`[{"a" : 1 , "b":[]}, "a", {}]`:                                  "<nil>",
 		`"{\"a\":1,\"a\":2}"`:                                            "<nil>",
 		`{"a":{"b":{"c":1,"d":2}},"b":{"c":1},"c":1,"d":[1,"a"]}`:        "<nil>",
-		`{"a":1,"b":{},"a":2}`:                                           "raw.a: is there twice",
-		`{"x":{"a":[{}],"a" :2}}`:                                        "raw.x.a: is there twice",
-		`{"a":1,"\u0061":2}`:                                             "raw.a: is there twice",
-		`[7,{"x/~y":[{"1":0,"1":0}]}]`:                                   `raw[1]."x/~y"[0]."1": is there twice`,
-		deep + `{"x":1,"y":"` + strings.Repeat("y", 10_000) + `","x":3}`: "raw" + strings.Repeat(".n", 60) + ".x: is there twice",
+		`{"a":1,"b":{},"a":2}`:                                           "raw.a: is given twice",
+		`{"x":{"a":[{}],"a" :2}}`:                                        "raw.x.a: is given twice",
+		`{"a":1,"\u0061":2}`:                                             "raw.a: is given twice",
+		`[7,{"x/~y":[{"1":0,"1":0}]}]`:                                   `raw[1]."x/~y"[0]."1": is given twice`,
+		deep + `{"x":1,"y":"` + strings.Repeat("y", 10_000) + `","x":3}`: "raw" + strings.Repeat(".n", 60) + ".x: is given twice",
 	} {
 		_, err := parse(`{"raw":` + text + `}`)
 		equal(t, text, fmt.Sprint(err), want)

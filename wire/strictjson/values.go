@@ -25,8 +25,8 @@ func (r *Reader) Value(name string, to any) Field {
 // Struct returns the fields of the struct that to points at, by their tags `json`. A
 // whole number lies in the bounds of the tag `range:"<least>,<most>"`. With a tag `null`,
 // null does not count as left out: with `null:"clears"` it makes a pointer point at the
-// empty value, and with any other it leaves the field alone. What is required is pairs of
-// a name and of what [Required] takes.
+// empty value, and with any other it leaves the field alone. The required fields are
+// given as pairs of a name and the advice for [Required].
 func (r *Reader) Struct(to any, required ...string) []Field {
 	v := reflect.ValueOf(to).Elem()
 	fields := make([]Field, v.NumField())

@@ -68,7 +68,7 @@ func fail(r Responder, err error) {
 }
 
 // LogFault is PublicError, and logs an error that is a fault of the server. An error
-// after the client has gone is not: what it asked for may be tried again.
+// after the client has gone is not: the client may try again.
 func LogFault(r Responder, err error) *store.Error {
 	if r.Common().HTTP.Context().Err() != nil && errors.Is(err, context.Canceled) {
 		err = store.Unavailable(err)

@@ -2,8 +2,8 @@
 // the handling of a request (request.go), its route (route.go), its common input
 // (input.go, page.go) and what a client sees of an error (errors.go).
 //
-// It imports package store, httprouter and zerolog. What only one of the three
-// needs belongs to that one.
+// It imports package store, httprouter and zerolog. Code that only one of the
+// three needs belongs to that one.
 package web
 
 import (

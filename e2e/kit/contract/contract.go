@@ -4,8 +4,8 @@
 // It is for tests. [Read] judges by our own internal/schema, so that the tests of a package
 // need no module that the package doesn't; [ReadBy] by what it is given. The built program is
 // judged by another library, e2e/kit/referee, and e2e/schema holds the one to the other. Its
-// own tests make the documents in JSON from those in YAML. What a document has to say of one
-// API alone is checked in that API's tests.
+// own tests make the documents in JSON from those in YAML. Requirements of one API alone
+// are checked in that API's tests.
 package contract
 
 import (

@@ -51,8 +51,8 @@ func (a *Accepted) Refusals() int {
 	return a.refused
 }
 
-// Flows waits until so many more were accepted, of which a program says what it did if they
-// are not.
+// Flows waits until n more were accepted. If they are not, it reports the output of a
+// program.
 func (a *Accepted) Flows(p *program.Process, n int) {
 	p.T.Helper()
 	more := a.Count() + n

@@ -123,7 +123,7 @@ func (s *Server) URL(role, database string) string {
 }
 
 // TCP is the URL of a database over the loopback address, for [Owner] with its
-// password. Without more, the server speaks no TLS.
+// password. Without more, the server does not support TLS.
 func (s *Server) TCP(database string) string {
 	return fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/%s", Owner, Password, s.Port, database)
 }

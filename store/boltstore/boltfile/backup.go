@@ -114,7 +114,7 @@ func backup(ctx context.Context, source, to string, verify Verify, fill func(con
 }
 
 func errExists(path string) error {
-	return &Error{Path: path, Text: "is there already", Advice: "give another name, or move it away", Err: fs.ErrExist}
+	return &Error{Path: path, Text: "already exists", Advice: "give another name, or move it away", Err: fs.ErrExist}
 }
 
 // copyOpen copies the current content of an open file.

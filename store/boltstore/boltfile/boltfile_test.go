@@ -87,11 +87,11 @@ func TestErrors(t *testing.T) {
 	}{
 		"in use":      {Read(path, nothing), path, "in use by", "stop that process"},
 		"locked":      {Rebuild(bg, path, nil, sound), path, "in use by", "stop that process"},
-		"missing":     {Read(folder+"/none", nothing), folder + "/none", "is not there", "--data"},
+		"missing":     {Read(folder+"/none", nothing), folder + "/none", "does not exist", "--data"},
 		"no folder":   {Read(folder+"/none/x", nothing), folder + "/none/x", "no folder", "mkdir -p " + folder + "/none"},
 		"folder":      {Read(folder, nothing), folder, "is a folder", "the path of a file"},
 		"no database": {Read(text, nothing), text, "is not a teamdata file", "a backup"},
-		"already":     {BackupFile(bg, path, text, sound), text, "is there already", "another name"},
+		"already":     {BackupFile(bg, path, text, sound), text, "already exists", "another name"},
 		"cut short":   {ReceiveBackup(bg, strings.NewReader("x"), 2, folder+"/b", sound), folder + "/b", "sent 1 bytes of 2", "try again"},
 	} {
 		var hinted interface{ Hint() string }
@@ -155,7 +155,7 @@ func TestOpenReplaced(t *testing.T) {
 	}
 	swaps := 0
 	_, _, err = openCurrent(path, func(int64) (*bbolt.DB, error) { swaps++; return nil, errSwapped })
-	if swaps != maxSwaps || err == nil || !strings.Contains(err.Error(), "replaced again and again") {
+	if swaps != maxSwaps || err == nil || !strings.Contains(err.Error(), "keeps being replaced") {
 		t.Errorf("after %d times: %v", swaps, err)
 	}
 }

@@ -55,7 +55,7 @@ func Compact(ctx context.Context, path string, progress func(done, total int64),
 func (t *temp) compact(ctx context.Context, db *bbolt.DB, progress func(done, total int64)) error {
 	used, err := WalkPages(db, nil)
 	if err != nil {
-		return &Error{Path: t.target, Text: fmt.Sprintf("is damaged: page %v", err), Advice: "put back a backup", Err: err}
+		return &Error{Path: t.target, Text: fmt.Sprintf("is damaged: page %v", err), Advice: "restore a backup", Err: err}
 	}
 	to, err := bbolt.Open(t.Name(), Mode, &bbolt.Options{Timeout: lockTimeout, NoSync: true, NoStatistics: true, InitialMmapSize: defaultMapSize})
 	if err != nil {
@@ -137,7 +137,7 @@ func every(interval time.Duration, fn func()) (stop func()) {
 	}
 }
 
-var errNotSame = errors.New("the compact file does not hold what the old one does; nothing was changed")
+var errNotSame = errors.New("the compacted file differs from the old one; nothing was changed")
 
 // same checks that two files have the same content.
 func same(a, b *bbolt.DB) error {

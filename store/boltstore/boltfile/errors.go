@@ -39,9 +39,9 @@ var ErrInUse = errors.New("in use")
 
 var (
 	errPage    = errors.New("a page is damaged")
-	errAbsent  = &Error{Text: "is not there", Advice: "give another file with --data"}
-	errEmpty   = &Error{Text: "is empty", Advice: "put back a backup, or give another file with --data"}
-	errSwapped = &Error{Text: "is replaced again and again by other programs", Advice: "stop them, or give another file with --data"}
+	errAbsent  = &Error{Text: "does not exist", Advice: "give another file with --data"}
+	errEmpty   = &Error{Text: "is empty", Advice: "restore a backup, or give another file with --data"}
+	errSwapped = &Error{Text: "keeps being replaced by other programs", Advice: "stop them, or give another file with --data"}
 )
 
 // at sets the path of an Error, and returns other errors unchanged.
@@ -72,12 +72,12 @@ func explain(path string, err error) error {
 		e.Advice = "correct the owner and mode of the file (0600) and of its folder (0700), or give another file with --data"
 	case errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum):
 		e.Text = fmt.Sprintf("is not a teamdata file, or its head is damaged (%v)", err)
-		e.Advice = "give another file with --data, or put back a backup with: teamdata restore"
+		e.Advice = "give another file with --data, or restore a backup with: teamdata restore"
 	case errors.Is(err, syscall.ENOSPC):
 		e.Text, e.Advice = "can't be made: the disk is full", "make room, or choose another disk"
 	default:
 		e.Text = fmt.Sprintf("can't be opened: %v", err)
-		e.Advice = "give another file with --data, or put back a backup"
+		e.Advice = "give another file with --data, or restore a backup"
 	}
 	return e
 }
@@ -116,7 +116,7 @@ func GuardPages(read func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			err = &Error{Text: fmt.Sprintf("is damaged (%v)", r), Advice: "put back a backup with: teamdata restore; see what else is wrong with: teamdata check", Err: errPage}
+			err = &Error{Text: fmt.Sprintf("is damaged (%v)", r), Advice: "restore a backup with: teamdata restore; see what else is wrong with: teamdata check", Err: errPage}
 		}
 	}()
 	return read()

@@ -46,7 +46,7 @@ func (f *File) Check() error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return &Error{Path: f.path, Text: "was removed or renamed while it was open", Advice: "put it back, and start teamdata again", Err: ErrMoved}
 	case err == nil && !os.SameFile(f.opened, there):
-		return &Error{Path: f.path, Text: "was replaced by another file while it was open", Advice: "to put back a backup, stop teamdata and run: teamdata restore", Err: ErrMoved}
+		return &Error{Path: f.path, Text: "was replaced by another file while it was open", Advice: "to restore a backup, stop teamdata and run: teamdata restore", Err: ErrMoved}
 	}
 	return nil
 }

@@ -147,7 +147,7 @@ func restoreFreelist(file *os.File, sync bool) error {
 	}
 	free, err := findFree(file, h)
 	if err != nil {
-		return &Error{Text: fmt.Sprintf("is damaged: page %v", err), Advice: "put back a backup with: teamdata restore", Err: errPage}
+		return &Error{Text: fmt.Sprintf("is damaged: page %v", err), Advice: "restore a backup with: teamdata restore", Err: errPage}
 	}
 	size := (pageHead+8+8*uint64(len(free)))/h.pageSize + 1 // in pages
 	at, end := h.end, h.end+size

@@ -119,7 +119,7 @@ func (l *lockedFile) replaceBy(t *temp, kept string) error {
 func (l *lockedFile) keep(name string) error {
 	switch err := os.Link(l.path, name); {
 	case errors.Is(err, fs.ErrExist):
-		return &Error{Path: name, Text: "is there already", Advice: "move it away, or try again in a second"}
+		return &Error{Path: name, Text: "already exists", Advice: "move it away, or try again in a second"}
 	case err != nil:
 		return &Error{Path: l.path, Text: fmt.Sprintf("can't be kept as %s (%v)", name, err), Advice: "move it away yourself, and try again", Err: err}
 	}

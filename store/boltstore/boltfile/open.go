@@ -190,7 +190,7 @@ func inspect(path string) (size int64, err error) {
 	defer db.Close()
 	return size, db.View(func(bolt *bbolt.Tx) error {
 		if want := bolt.Size(); want > size {
-			return &Error{Path: path, Text: fmt.Sprintf("is cut short: it has %d bytes and needs %d", size, want), Advice: "put back a backup"}
+			return &Error{Path: path, Text: fmt.Sprintf("is cut short: it has %d bytes and needs %d", size, want), Advice: "restore a backup"}
 		}
 		return nil
 	})

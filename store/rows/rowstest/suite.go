@@ -32,8 +32,8 @@ type Open func(t testing.TB, path string) Engine
 const steps = 60
 
 // Test runs a random history, of a seed, on an engine and on a Model: transactions, of
-// which some fail and some share a commit. What they read has to be the same, and what
-// is there after each step.
+// which some fail and some share a commit. They have to read the same, and
+// leave the same rows after each step.
 func Test(t *testing.T, seed uint64, open Open) {
 	path := filepath.Join(t.TempDir(), "rows")
 	h := &history{T: t, Rand: rand.New(rand.NewPCG(seed, 0)), engine: open(t, path), model: NewModel(nil), undone: map[string]bool{}, before: dawn}
@@ -77,7 +77,7 @@ type history struct {
 	executed []*transaction // of a step, in the order in which they ran
 }
 
-// operation is something that is done in a transaction. What it returns is the same for
+// operation is something that is done in a transaction. Its result is the same for
 // an engine and a Model.
 type operation struct {
 	name string

@@ -13,22 +13,22 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Reads the state of the server. The answer says where it is served, which data file
-   * and certificates it has, and how much is waiting to be sent.
+   * Reads the state of the server. The answer has its addresses, its data file and
+   * certificates, and how much is waiting to be sent.
    */
   readStatus(options?: CallOptions): Promise<types.Status> {
     return this.transport.request("GET", "/status", options);
   }
 
-  /** Lists the orgs. They come in order of id, with their subscriptions. */
+  /** Lists the orgs. They are in order of id, each with its subscription. */
   listOrgs(options?: ListOptions): List<types.Org> {
     return new List(this.transport, "/orgs", options);
   }
 
   /**
-   * Creates an org. Without a subscription it gets an active one of the plan
-   * `selfHosted`, from which fields of a subscription that are left out are also filled
-   * in. Makes the audit entry `org.created`.
+   * Creates an org. The default subscription is an active one of the plan `selfHosted`.
+   * Fields of a subscription that are left out are filled in from it. Makes the audit
+   * entry `org.created`.
    */
   createOrg(org: types.NewOrg, options?: ChangeOptions): Promise<types.Org> {
     return send(this.transport, "POST", "/orgs", org, options);
@@ -45,9 +45,9 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Deletes an org. All that it owns goes with it. From then on the org is not found, its
-   * API keys are unknown, and nothing more is sent. Its data is dropped in the
-   * background; until that is done, no other org can have its id (409).
+   * Deletes an org. Everything it owns is deleted with it. From then on the org is not
+   * found, its API keys are unknown, and nothing more is sent. Its data is dropped in the
+   * background. Until that is done, no other org can have its id (409).
    */
   deleteOrg(org: string, options?: ChangeOptions): Promise<void> {
     return send(this.transport, "DELETE", path`/orgs/${org}`, undefined, options);
@@ -61,12 +61,18 @@ export class AdminClient extends AdminBase {
     return this.transport.request("GET", path`/orgs/${org}/subscription`, options);
   }
 
-  /** Updates an org's subscription. Fields that are left out stay. Sends the event `subscription.changed`. */
+  /**
+   * Updates an org's subscription. Fields that are left out keep their values. Sends the
+   * event `subscription.changed`.
+   */
   updateSubscription(org: string, change: types.SubscriptionChange, options?: ChangeOptions): Promise<types.Subscription> {
     return send(this.transport, "PUT", path`/orgs/${org}/subscription`, change, options);
   }
 
-  /** Lists the members. They come oldest first, with names, addresses, and how many API keys each has created. */
+  /**
+   * Lists the members. The oldest come first, each with a name, an address, and the
+   * number of API keys it has created.
+   */
   listMembers(org: string, options?: ListOptions): List<types.Member> {
     return new List(this.transport, path`/orgs/${org}/members`, options);
   }
@@ -80,13 +86,13 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Adds or updates many members. It takes 1 to 1,000 members: all of them or none, in
-   * one commit, with the audit entries and events of the single operations: one
+   * Adds or updates many members. It takes 1 to 1,000 members, and adds all of them or
+   * none, in one commit. Audit entries and events are those of the single operations: one
    * `member.added` or `member.changed` for each member who is added or changed. A user
-   * who is a member already is a conflict (409), or with `upsert` is updated as by `PUT`.
-   * The answer has what became of each, in their order; with `dryRun` it says what would
-   * be done, and nothing is done. The body has at most 8 MiB, in which any 1,000 members
-   * fit.
+   * who is a member already is a conflict (409); with `upsert`, the user is updated as by
+   * `PUT`. The answer has the result for each member, in the order of the request. With
+   * `dryRun`, the answer has what would be done, and nothing is done. The body has at
+   * most 8 MiB, which is enough for any 1,000 members.
    */
   async addMembers(org: string, members: types.NewMembers, options?: ChangeOptions): Promise<types.MemberOutcome[]> {
     const answer: types.MemberOutcomes = await send(this.transport, "POST", path`/orgs/${org}/members/batch`, members, options);
@@ -101,7 +107,7 @@ export class AdminClient extends AdminBase {
   /**
    * Adds or updates a member. It makes the same audit entry and event as `POST` and
    * `PATCH`. If nothing changes, nothing is written and nothing sent. `name` and `email`
-   * that are left out stay; null clears.
+   * keep their values if they are left out; null clears.
    */
   putMember(org: string, userId: string, values: types.MemberValues, options?: ChangeOptions): Promise<types.Member> {
     return send(this.transport, "PUT", path`/orgs/${org}/members/${userId}`, values, options);
@@ -109,8 +115,8 @@ export class AdminClient extends AdminBase {
 
   /**
    * Updates a member. Sends the event `member.changed` if anything changes. Fields that
-   * are left out stay; null clears `name` and `email`. The last owner of an org can't
-   * have another role (409).
+   * are left out keep their values; null clears `name` and `email`. The last owner of an
+   * org can't have another role (409).
    */
   updateMember(org: string, userId: string, change: types.MemberChange, options?: ChangeOptions): Promise<types.Member> {
     return send(this.transport, "PATCH", path`/orgs/${org}/members/${userId}`, change, options);
@@ -125,9 +131,9 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Creates a sign-in link. It is for an owner, administrator or viewer (409 for others),
-   * who chooses a password with it. It is valid for a day unless `expiresInSeconds` says
-   * otherwise. The answer has `url` and `token` this once. With `mail` the link is sent
+   * Creates a sign-in link. An owner, administrator or viewer chooses a password with it;
+   * for others the answer is 409. It is valid for a day, or for `expiresInSeconds`. The
+   * answer has `url` and `token`, which are shown this once. With `mail` the link is sent
    * to the address of the account instead.
    */
   createSignInLink(org: string, userId: string, link: types.NewSignInLink, options?: ChangeOptions): Promise<types.SignInLink | types.MailedLink> {
@@ -140,44 +146,45 @@ export class AdminClient extends AdminBase {
    * need not be a member and does not become one. The link works once, within an hour or
    * `expiresInSeconds`. Its session is limited to the org and the role, ends after 12
    * hours, and counts only while the person's membership in the org is what it was when
-   * the link was created. The answer has `url` and `token` this once. Makes the audit
-   * entry `portalLink.created`, and its use makes `portalLink.used`.
+   * the link was created. The answer has `url` and `token`, which are shown this once.
+   * Makes the audit entry `portalLink.created`. Using the link makes `portalLink.used`.
    */
   createPortalLink(org: string, link: types.NewPortalLink, options?: ChangeOptions): Promise<types.PortalLink> {
     return send(this.transport, "POST", path`/orgs/${org}/portal-link`, link, options);
   }
 
   /**
-   * Lists the portal sessions. They are those of people who are signed in to the settings
-   * page of the org through a portal link, oldest first. If the server has many sessions,
-   * a page may be short or empty while `hasMore` is true.
+   * Lists the portal sessions. These are the sessions of people who are signed in to the
+   * settings page of the org through a portal link, oldest first. If the server has many
+   * sessions, a page may be short or empty while `hasMore` is true.
    */
   listPortalSessions(org: string, options?: ListOptions): List<types.PortalSession> {
     return new List(this.transport, path`/orgs/${org}/portal-sessions`, options);
   }
 
   /**
-   * Ends a portal session. The person is signed out, at once. Another portal link signs
-   * them in again, one that was not used yet too. Makes the audit entry
+   * Ends a portal session. The person is signed out at once. Another portal link signs
+   * them in again, including one created earlier and not yet used. Makes the audit entry
    * `portalSession.ended`.
    */
   endPortalSession(org: string, session: string, options?: ChangeOptions): Promise<void> {
     return send(this.transport, "DELETE", path`/orgs/${org}/portal-sessions/${session}`, undefined, options);
   }
 
-  /** Lists the audit log. It has all that was done in the org, oldest first. An entry never changes. */
+  /** Lists the audit log. Everything that was done in the org, oldest first. An entry never changes. */
   listAuditLog(org: string, options?: ListOptions): List<types.AuditLogEntry> {
     return new List(this.transport, path`/orgs/${org}/audit-log`, options);
   }
 
-  /** Adds an audit log entry. Without an `actorId` the entry has that of `Teamdata-Actor`; null is no actor. */
+  /** Adds an audit log entry. Without an `actorId` the actor is that of `Teamdata-Actor`; null means no actor. */
   addAuditEntry(org: string, entry: types.NewAuditLogEntry, options?: ChangeOptions): Promise<types.AuditLogEntry> {
     return send(this.transport, "POST", path`/orgs/${org}/audit-log`, entry, options);
   }
 
   /**
-   * Adds many audit log entries. It takes 1 to 1,000 entries: all of them or none. The
-   * answer has their ids, in their order. The body has at most 8 MiB.
+   * Adds many audit log entries. It takes 1 to 1,000 entries, and adds all of them or
+   * none. The answer has their ids, in the order of the request. The body has at most 8
+   * MiB.
    */
   async addAuditEntries(org: string, entries: types.NewAuditLogEntry[], options?: ChangeOptions): Promise<string[]> {
     const answer: types.Ids = await send(this.transport, "POST", path`/orgs/${org}/audit-log/batch`, { entries }, options);
@@ -198,12 +205,12 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "DELETE", path`/orgs/${org}/instructions`, undefined, options);
   }
 
-  /** Lists the API keys. They come in order of id, with their state and last use, and without their secrets. */
+  /** Lists the API keys. They are in order of id, with their state and last use, and without their secrets. */
   listKeys(org: string, options?: ListOptions): List<types.APIKey> {
     return new List(this.transport, path`/orgs/${org}/keys`, options);
   }
 
-  /** Creates an API key. The answer has `key`, which is `<id>.<secret>`, this once. */
+  /** Creates an API key. The answer has `key`, which is `<id>.<secret>` and is shown this once. */
   createKey(org: string, key: types.NewAPIKey, options?: ChangeOptions): Promise<types.APIKey> {
     return send(this.transport, "POST", path`/orgs/${org}/keys`, key, options);
   }
@@ -213,12 +220,12 @@ export class AdminClient extends AdminBase {
     return this.transport.request("GET", path`/orgs/${org}/keys/${key}`, options);
   }
 
-  /** Revokes an API key. It stops working at once, and for good. The key stays in the list. */
+  /** Revokes an API key. It stops working at once, and for good, and stays in the list. */
   revokeKey(org: string, key: string, options?: ChangeOptions): Promise<types.APIKey> {
     return send(this.transport, "POST", path`/orgs/${org}/keys/${key}/revoke`, undefined, options);
   }
 
-  /** Lists the webhook endpoints. They come in order of id, enabled and disabled ones, without their secrets. */
+  /** Lists the webhook endpoints. They are in order of id, enabled and disabled ones, without their secrets. */
   listEndpoints(org: string, options?: ListOptions): List<types.Endpoint> {
     return new List(this.transport, path`/orgs/${org}/endpoints`, options);
   }
@@ -234,8 +241,8 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Updates a webhook endpoint. Fields that are left out stay; null clears the
-   * description. Waiting deliveries go to the new URL.
+   * Updates a webhook endpoint. Fields that are left out keep their values; null clears
+   * the description. Waiting deliveries go to the new URL.
    */
   updateEndpoint(org: string, endpoint: string, change: types.EndpointChange, options?: ChangeOptions): Promise<types.Endpoint> {
     return send(this.transport, "PATCH", path`/orgs/${org}/endpoints/${endpoint}`, change, options);
@@ -247,8 +254,8 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Reads the secret of an endpoint. Makes the audit entry `endpoint.secretShown`, for a
-   * secret that is shown may be copied.
+   * Reads the secret of an endpoint. Makes the audit entry `endpoint.secretShown`,
+   * because a secret that was shown may have been copied.
    */
   readSecret(org: string, endpoint: string, options?: ChangeOptions): Promise<types.Secret> {
     return send(this.transport, "GET", path`/orgs/${org}/endpoints/${endpoint}/secret`, undefined, options);
@@ -259,7 +266,7 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "POST", path`/orgs/${org}/endpoints/${endpoint}/enable`, undefined, options);
   }
 
-  /** Disables an endpoint. Nothing more is sent there. Its events are held until it is enabled. */
+  /** Disables an endpoint. Nothing more is sent to it. Its events are held until it is enabled. */
   disableEndpoint(org: string, endpoint: string, options?: ChangeOptions): Promise<types.Endpoint> {
     return send(this.transport, "POST", path`/orgs/${org}/endpoints/${endpoint}/disable`, undefined, options);
   }
@@ -273,18 +280,19 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Sends a test event. The event is `webhook.test`, whatever the endpoint selects, or
-   * with `type` the example of that event type, which says `"test":true` beside its type.
-   * The answer has the id of the delivery.
+   * Sends a test event. The event is `webhook.test`, whatever the endpoint selects. With
+   * `type` it is the example of that event type, with `"test":true` beside the type. The
+   * answer has the id of the delivery.
    */
   testEndpoint(org: string, endpoint: string, test: types.Test, options?: ChangeOptions): Promise<types.TestDelivery> {
     return send(this.transport, "POST", path`/orgs/${org}/endpoints/${endpoint}/test`, test, options);
   }
 
   /**
-   * Lists the deliveries. They come newest first, by the end of the last attempt, or when
-   * it was queued before the first. The filters combine; without a state, deliveries of
-   * any are listed. If few match, a page may be short or empty while `hasMore` is true.
+   * Lists the deliveries. The newest come first, by the end of the last attempt, or
+   * before the first attempt by the time when they were queued. Filters combine; without
+   * a state, deliveries in any state are listed. If few match, a page may be short or
+   * empty while `hasMore` is true.
    */
   listDeliveries(org: string, options: ListOptions & NonNullable<types.DeliveryFilter> = {}): List<types.Delivery> {
     const { endpoint, state, type, status, since, until, q, ...rest } = options;
@@ -294,7 +302,7 @@ export class AdminClient extends AdminBase {
 
   /**
    * Reads a delivery with its attempts. The answer has the event as it is sent, and the
-   * latest 30 attempts with what was answered.
+   * latest 30 attempts with their answers.
    */
   readDelivery(org: string, delivery: string, options?: CallOptions): Promise<types.DeliveryDetail> {
     return this.transport.request("GET", path`/orgs/${org}/deliveries/${delivery}`, options);
@@ -306,34 +314,34 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Lists the replays. They come latest first. Those that are over are kept for 7 days,
-   * and of an org the latest 110 replays.
+   * Lists the replays. The latest come first. A finished replay is kept for 7 days, as
+   * long as it is among the latest 110 of its org.
    */
   listReplays(org: string, options?: ListOptions): List<types.Replay> {
     return new List(this.transport, path`/orgs/${org}/replays`, options);
   }
 
   /**
-   * Replays many deliveries. They are those that a filter selects, or up to 1,000 that
-   * are named; ids that the org does not have are skipped. Each becomes due once more,
-   * with the same `webhook-id`, if its last attempt ended before the replay was created;
-   * those that are due anyway are left alone. It is done in the background, in small
-   * steps, also after a restart: read the replay to see how far it is. With `dryRun` the
-   * answer has the number of deliveries, and nothing is done. An org has at most 10
-   * replays running (409). Makes the audit entry `deliveries.replayed`.
+   * Replays many deliveries. Name up to 1,000 deliveries, or select them with a filter.
+   * Ids that the org does not have are skipped. Each delivery becomes due once more, with
+   * the same `webhook-id`, if its last attempt ended before the replay was created.
+   * Deliveries that are due anyway are left alone. The replay runs in the background, in
+   * small steps, and continues after a restart: read it to see its progress. With
+   * `dryRun` the answer has the number of deliveries, and nothing is done. An org can
+   * have at most 10 replays running (409). Makes the audit entry `deliveries.replayed`.
    */
   createReplay(org: string, replay: types.NewReplay, options?: ChangeOptions): Promise<types.Replay | types.ReplayPreview> {
     return send(this.transport, "POST", path`/orgs/${org}/replays`, replay, options);
   }
 
-  /** Reads a replay. The answer says how far it is. */
+  /** Reads a replay. The answer has its progress. */
   readReplay(org: string, replay: string, options?: CallOptions): Promise<types.Replay> {
     return this.transport.request("GET", path`/orgs/${org}/replays/${replay}`, options);
   }
 
   /**
-   * Cancels a replay. Deliveries that it has made due stay so. One that is over stays as
-   * it is. Makes the audit entry `deliveries.replayCancelled`.
+   * Cancels a replay. Deliveries already queued again are still sent. A replay that is
+   * over stays as it is. Makes the audit entry `deliveries.replayCancelled`.
    */
   cancelReplay(org: string, replay: string, options?: ChangeOptions): Promise<types.Replay> {
     return send(this.transport, "POST", path`/orgs/${org}/replays/${replay}/cancel`, undefined, options);
@@ -345,7 +353,7 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Sends an event. It is one of a registered type, or of a built-in one other than
+   * Sends an event. The type is a registered one, or a built-in one other than
    * `webhook.test`. The answer has the ids of the deliveries.
    */
   async sendEvent(org: string, event: types.NewEvent, options?: ChangeOptions): Promise<string[]> {
@@ -353,7 +361,7 @@ export class AdminClient extends AdminBase {
     return answer.deliveries;
   }
 
-  /** Lists the plans. The built-in ones come first, then those that were added, each with what it includes. */
+  /** Lists the plans. The built-in plans come first, then those that were added, each with its features. */
   listPlans(options?: ListOptions): List<types.Plan> {
     return new List(this.transport, "/plans", options);
   }
@@ -366,14 +374,14 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "PUT", path`/plans/${name}`, change, options);
   }
 
-  /** Deletes a plan. A plan that an org has can't be deleted, nor can a built-in one (409). */
+  /** Deletes a plan. A built-in plan, or one that an org has, can't be deleted (409). */
   deletePlan(name: string, options?: ChangeOptions): Promise<void> {
     return send(this.transport, "DELETE", path`/plans/${name}`, undefined, options);
   }
 
   /**
-   * Lists the event types. The built-in ones come first, then those that were registered,
-   * each with the JSON Schema that its data must match.
+   * Lists the event types. The built-in types come first, then the registered ones, each
+   * with the JSON Schema that its data must match.
    */
   listEventTypes(options?: ListOptions): List<types.EventType> {
     return new List(this.transport, "/event-types", options);
@@ -397,7 +405,7 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Lists the operator's log. It has what was done to the server, oldest first: orgs,
+   * Lists the operator's log. Everything that was done to the server, oldest first: orgs,
    * plans, event types and operator tokens that were created, changed or deleted. The
    * `actorId` is that of `Teamdata-Actor`, or the id of the operator token.
    */
@@ -406,21 +414,21 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Lists the nodes. They are the servers that share a database, in order of name, with
-   * those that were lost within the last hour; a data file has one server.
+   * Lists the nodes. Nodes are the servers that share a database. They are listed in
+   * order of name, including those lost within the last hour. A data file has one server.
    */
   listNodes(options?: ListOptions): List<types.Node> {
     return new List(this.transport, "/nodes", options);
   }
 
-  /** Lists the operator tokens. They come in order of id, without their secrets. */
+  /** Lists the operator tokens. They are in order of id, without their secrets. */
   listOperatorTokens(options?: ListOptions): List<types.OperatorToken> {
     return new List(this.transport, "/operator-tokens", options);
   }
 
   /**
-   * Creates an operator token. The answer has `token`, which is `<id>.<secret>`, this
-   * once. It gives access to all orgs.
+   * Creates an operator token. The answer has `token`, which is `<id>.<secret>` and is
+   * shown this once. It gives access to all orgs.
    */
   createOperatorToken(token: types.NewOperatorToken, options?: ChangeOptions): Promise<types.OperatorToken> {
     return send(this.transport, "POST", "/operator-tokens", token, options);
@@ -431,7 +439,7 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "DELETE", path`/operator-tokens/${token}`, undefined, options);
   }
 
-  /** Reads the test clock. The answer says what the clock reads. Only with `serve --test-clock`. */
+  /** Reads the test clock. Only with `serve --test-clock`. */
   readClock(options?: CallOptions): Promise<types.Clock> {
     return this.transport.request("GET", "/clock", options);
   }
@@ -439,16 +447,17 @@ export class AdminClient extends AdminBase {
   /**
    * Moves the test clock forward. Only with `serve --test-clock`. The clock goes from one
    * due time to the next, so that attempts, their retries and mail follow one another as
-   * if the time had passed. The answer comes once all that is due has been sent; without
-   * `advanceSeconds` the clock stays, and that is all that is due now.
+   * if the time had passed. The answer comes once everything due has been sent. Without
+   * `advanceSeconds` the clock stays where it is, and everything due now is sent.
    */
   advanceClock(advance: types.Advance, options?: CallOptions): Promise<types.Clock> {
     return this.transport.request("POST", "/clock", { ...options, body: advance });
   }
 
   /**
-   * Puts the data back to what it was at the start. Only with `serve --test-clock`.
-   * Deletes all data, and reads the `--seed` again. The clock stays where it is.
+   * Puts the data back to its state at the start. Only with `serve --test-clock`. Deletes
+   * all data but the operator token that the request was sent with, and reads the
+   * `--seed` again. The clock stays where it is.
    */
   resetData(options?: CallOptions): Promise<types.Clock> {
     return this.transport.request("POST", "/reset", options);

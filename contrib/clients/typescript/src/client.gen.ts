@@ -17,13 +17,13 @@ export class Client extends Base {
     super(new Transport(config, "/api/v1", { "API-Version": version }));
   }
 
-  /** Lists the org's members. They come oldest first, a page at a time. Needs the scope `read`. */
+  /** Lists the org's members. The oldest come first, a page at a time. Needs the scope `read`. */
   listMembers(options?: ListOptions): List<types.Member> {
     return new List(this.transport, "/members", options);
   }
 
   /**
-   * Lists the org's audit log. Its entries come oldest first, a page at a time. Needs the
+   * Lists the org's audit log. The oldest entries come first, a page at a time. Needs the
    * scope `read`, and a plan that includes `auditLog`.
    */
   listAuditLog(options?: ListOptions): List<types.AuditLogEntry> {
@@ -42,8 +42,8 @@ export class Client extends Base {
 
   /**
    * Reads the org's instructions to its assistant. They are null when the org has set
-   * none. Needs the scope `read`. A client that keeps them sends their `ETag` in
-   * `If-None-Match`, and gets them again only if they have changed, and otherwise a 304.
+   * none. Needs the scope `read`. A client that has them sends their `ETag` in
+   * `If-None-Match`. It gets them again only if they have changed, and otherwise a 304.
    */
   getAssistantInstructions(options?: CallOptions): Promise<types.AssistantInstructions> {
     return this.transport.request("GET", "/assistant/instructions", options);

@@ -139,10 +139,10 @@ export class Transport {
   constructor(config: Config, path: string, headers: Record<string, string> = {}) {
     const key = config.key?.trim() ?? "";
     if (!/^[!-~]*$/.test(key)) {
-      throw new TypeError("the key is not one: it should be <id>.<secret>"); // fetch would tell it
+      throw new TypeError("the key is malformed: it must be <id>.<secret>"); // fetch would tell it
     }
     if (!URL.canParse(config.baseUrl) || !/^https?:$/.test(new URL(config.baseUrl).protocol)) {
-      throw new TypeError(`baseUrl is ${JSON.stringify(config.baseUrl)}; it should be such as https://data.example.com`);
+      throw new TypeError(`baseUrl is ${JSON.stringify(config.baseUrl)}; it must be a URL such as https://data.example.com`);
     }
     this.#base = config.baseUrl.replace(/\/+$/, "") + path;
     this.#headers = { "User-Agent": userAgent, ...headers, ...(key && { Authorization: `Bearer ${key}` }) };
@@ -288,7 +288,7 @@ export function path(texts: TemplateStringsArray, ...ids: string[]): string {
   return ids.reduce((made, id, i) => {
     // A URL would drop these, and name something else.
     if (id === "" || id === "." || id === "..") {
-      throw new TypeError(`${JSON.stringify(id)} is no id`);
+      throw new TypeError(`${JSON.stringify(id)} is not an id`);
     }
     return made + encodeURIComponent(id) + texts[i + 1];
   }, texts[0] ?? "");

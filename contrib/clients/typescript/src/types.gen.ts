@@ -10,13 +10,13 @@ export interface components {
         /** @description The org's instructions to its assistant. */
         AssistantInstructions: {
             /**
-             * @description The text; null when the org has set none.
+             * @description The text; null if the org has set none.
              * @example Be brief.
              */
             instructions: string | null;
             /**
              * Format: date-time
-             * @description When they were set or cleared, in UTC; null when they never were.
+             * @description When they were set or cleared, in UTC; null if they never were.
              * @example 2026-02-01T00:00:00.000Z
              */
             updatedAt: string | null;
@@ -41,15 +41,15 @@ export interface components {
              */
             type: "assistant.instructionsChanged";
         };
-        /** @description Something that was done in the org. */
+        /** @description An entry of the org's audit log. */
         AuditLogEntry: {
             /**
-             * @description What was done. There are many, and more may be added.
+             * @description The action. There are many, and more may be added.
              * @example member.added
              */
             action: string;
             /**
-             * @description The id of the user who did it; null when there is none.
+             * @description The id of the user who did it; null if there is none.
              * @example usr_ada
              */
             actorId: string | null;
@@ -60,7 +60,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The id of what it was done to; null when there is none.
+             * @description The id of the action's target; null if there is none.
              * @example mem_2
              */
             targetId: string | null;
@@ -136,7 +136,7 @@ export interface components {
         };
         /** @description The event `member.added`. */
         MemberAdded: {
-            /** @description Who joined or left, and as what. */
+            /** @description The member who joined or left, and the role. */
             data: {
                 /**
                  * @description The id of the membership.
@@ -169,7 +169,7 @@ export interface components {
         };
         /** @description The event `member.changed`. */
         MemberChanged: {
-            /** @description The member after the change, where an empty name or address is none, and what was different before it. */
+            /** @description The member after the change, and the earlier values of the changed fields. An empty name or address means none. */
             data: {
                 /**
                  * @description The member's mail address; empty if there is none.
@@ -191,7 +191,7 @@ export interface components {
                  * @example org_acme
                  */
                 orgId: string;
-                /** @description The values before the change, of the fields that it changed and of no others. */
+                /** @description The earlier values of the changed fields, and of no others. */
                 previous: {
                     /**
                      * @description The mail address before; empty if there was none.
@@ -237,7 +237,7 @@ export interface components {
         };
         /** @description The event `member.removed`. */
         MemberRemoved: {
-            /** @description Who joined or left, and as what. */
+            /** @description The member who joined or left, and the role. */
             data: {
                 /**
                  * @description The id of the membership.
@@ -293,7 +293,7 @@ export interface components {
                  */
                 plan: string;
                 /**
-                 * @description What is subscribed to.
+                 * @description The product that is subscribed to.
                  * @example teamdata
                  */
                 product: string;
@@ -332,7 +332,7 @@ export interface components {
         Time: string;
         /** @description The event `webhook.test`. */
         WebhookTest: {
-            /** @description Where the event is sent. */
+            /** @description The endpoint that the event is sent to. */
             data: {
                 /**
                  * @description The id of the endpoint.

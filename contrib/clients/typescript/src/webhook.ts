@@ -50,7 +50,7 @@ export class WebhookVerifier {
       const [, text] = secretForm.exec(secret) ?? [];
       const bytes = Uint8Array.from(atob(text ?? ""), (c) => c.charCodeAt(0));
       if (bytes.length < 24 || bytes.length > 64) {
-        throw new TypeError(`webhook secret ${i + 1} of ${all.length} is not whole: it should be whsec_ and the base64 of 24 to 64 bytes`);
+        throw new TypeError(`webhook secret ${i + 1} of ${all.length} is malformed: it must be whsec_ followed by the base64 of 24 to 64 bytes`);
       }
       return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
     });
