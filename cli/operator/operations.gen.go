@@ -9,7 +9,7 @@ var (
 	listOrgs   = operation{"GET", "/orgs", "List the orgs", nil}
 	createOrg  = operation{"POST", "/orgs", "Create an org", []flag{
 		{"name", "name", text, true, "its `name`, for people"},
-		{"id", "id", text, false, "its `id`, of A-Z a-z 0-9 _ and -; without it, the server makes one"},
+		{"id", "id", text, false, "its `id`, of A-Z a-z 0-9 _ and -; the server makes one by default"},
 	}}
 	readOrg   = operation{"GET", "/orgs/{org}", "Read an org", nil}
 	updateOrg = operation{"PATCH", "/orgs/{org}", "Update an org", []flag{
@@ -32,8 +32,8 @@ var (
 		{"name", "name", text, false, "the `name`, for people"},
 	}}
 	addMembers = operation{"POST", "/orgs/{org}/members/batch", "Add or update many members", []flag{
-		{"dryRun", "dry-run", truth, false, "be told what would be done. Nothing is done then, and the Idempotency-Key is not used"},
-		{"upsert", "upsert", truth, false, "whether users who are members already are updated: name and email that are left out stay. Unless it is true, such a user is a conflict (409)"},
+		{"dryRun", "dry-run", truth, false, "whether to answer only with what would be done. Nothing is done then, and the Idempotency-Key is not used"},
+		{"upsert", "upsert", truth, false, "whether users who are members already are updated; name and email keep their values if they are left out. Otherwise such a user is a conflict (409)"},
 	}}
 	readMember = operation{"GET", "/orgs/{org}/members/{userId}", "Read a member", nil}
 	putMember  = operation{"PUT", "/orgs/{org}/members/{userId}", "Add or update a member", []flag{
@@ -48,23 +48,23 @@ var (
 	}}
 	removeMember     = operation{"DELETE", "/orgs/{org}/members/{userId}", "Remove a member", nil}
 	createSignInLink = operation{"POST", "/orgs/{org}/members/{userId}/signin-link", "Create a sign-in link", []flag{
-		{"expiresInSeconds", "expires-in", duration, false, "how long the link is valid; at most 168 hours, and 24 hours unless it is given"},
-		{"mail", "mail", truth, false, "mail the link to the address of the account, instead of showing it"},
+		{"expiresInSeconds", "expires-in", duration, false, "how long the link is valid: at most 168 hours, by default 24 hours"},
+		{"mail", "mail", truth, false, "whether to mail the link to the address of the account instead of showing it"},
 	}}
 	createPortalLink = operation{"POST", "/orgs/{org}/portal-link", "Create a portal link", []flag{
 		{"userId", "user-id", text, true, "the `id` of the user, of A-Z a-z 0-9 _ and -. The user need not be a member of the org"},
 		{"role", "role", text, true, "the `role`: a viewer sees everything but secrets and changes nothing, an admin manages the org"},
-		{"email", "email", text, false, "the person's `email` address, for the page; that of the member, unless it is given"},
+		{"email", "email", text, false, "the person's `email` address, for the page; by default that of the member"},
 		{"expiresInSeconds", "expires-in", duration, false, "how long the link is valid; at most an hour, which is also the default"},
-		{"name", "name", text, false, "the person's `name`, for the page; that of the member, unless it is given"},
+		{"name", "name", text, false, "the person's `name`, for the page; by default that of the member"},
 	}}
 	listPortalSessions = operation{"GET", "/orgs/{org}/portal-sessions", "List the portal sessions", nil}
 	endPortalSession   = operation{"DELETE", "/orgs/{org}/portal-sessions/{session}", "End a portal session", nil}
 	listAuditLog       = operation{"GET", "/orgs/{org}/audit-log", "List the audit log", nil}
 	addAuditEntry      = operation{"POST", "/orgs/{org}/audit-log", "Add an audit log entry", []flag{
 		{"action", "action", text, true, "the `action`, such as door.opened"},
-		{"actorId", "actor-id", text, false, "who did it; null for no actor. Without it the actor is that of Teamdata-Actor"},
-		{"targetId", "target-id", text, false, "the `id` of what it was done to"},
+		{"actorId", "actor-id", text, false, "the actor; null for no actor. If it is left out, the actor is that of Teamdata-Actor"},
+		{"targetId", "target-id", text, false, "the `id` of the action's target"},
 	}}
 	addAuditEntries  = operation{"POST", "/orgs/{org}/audit-log/batch", "Add many audit log entries", nil}
 	readInstructions = operation{"GET", "/orgs/{org}/instructions", "Read the instructions to the assistant", nil}
@@ -76,7 +76,7 @@ var (
 	createKey         = operation{"POST", "/orgs/{org}/keys", "Create an API key", []flag{
 		{"scopes", "scopes", texts, true, "the `scopes` of a key: read data, write test events. Neither includes the other"},
 		{"createdBy", "created-by", text, true, "the `id` of an owner or administrator of the org. The key works while the user is one"},
-		{"expiresAt", "expires-at", futureTime, false, "when it expires (never unless it is given), such as 2027-01-01T00:00:00Z"},
+		{"expiresAt", "expires-at", futureTime, false, "when it expires, such as 2027-01-01T00:00:00Z; never by default"},
 		{"name", "name", text, false, "its `name`, for people"},
 	}}
 	readKey        = operation{"GET", "/orgs/{org}/keys/{key}", "Read an API key", nil}
@@ -85,12 +85,12 @@ var (
 	createEndpoint = operation{"POST", "/orgs/{org}/endpoints", "Create a webhook endpoint", []flag{
 		{"url", "url", text, true, "where events are sent: an https:// `URL` without user name, password and fragment. It is stored in its canonical form"},
 		{"events", "events", texts, true, "the `events` that it receives: built-in or registered types, groups such as 'member.*' for all that begin with member., or '*' for all. Groups and '*' also select types that are registered later"},
-		{"description", "description", text, false, "its `description`, for people: what it is for"},
-		{"id", "id", text, false, "its `id`, of A-Z a-z 0-9 _ and -; without it, the server makes one"},
+		{"description", "description", text, false, "its `description`, for people: its purpose"},
+		{"id", "id", text, false, "its `id`, of A-Z a-z 0-9 _ and -; the server makes one by default"},
 	}}
 	readEndpoint   = operation{"GET", "/orgs/{org}/endpoints/{endpoint}", "Read a webhook endpoint", nil}
 	updateEndpoint = operation{"PATCH", "/orgs/{org}/endpoints/{endpoint}", "Update a webhook endpoint", []flag{
-		{"description", "description", text, false, "its `description`, for people: what it is for"},
+		{"description", "description", text, false, "its `description`, for people: its purpose"},
 		{"events", "events", texts, false, "the `events` that it receives: built-in or registered types, groups such as 'member.*' for all that begin with member., or '*' for all. Groups and '*' also select types that are registered later"},
 		{"url", "url", text, false, "where events are sent: an https:// `URL` without user name, password and fragment. It is stored in its canonical form"},
 	}}
@@ -99,16 +99,16 @@ var (
 	enableEndpoint  = operation{"POST", "/orgs/{org}/endpoints/{endpoint}/enable", "Enable an endpoint", nil}
 	disableEndpoint = operation{"POST", "/orgs/{org}/endpoints/{endpoint}/disable", "Disable an endpoint", nil}
 	rotateSecret    = operation{"POST", "/orgs/{org}/endpoints/{endpoint}/rotate", "Rotate the secret of an endpoint", []flag{
-		{"overlapSeconds", "overlap", duration, false, "how long the old secret also signs, at most 168 hours; 0 unless it is given"},
+		{"overlapSeconds", "overlap", duration, false, "how long the old secret also signs, at most 168 hours; 0 by default"},
 	}}
 	testEndpoint = operation{"POST", "/orgs/{org}/endpoints/{endpoint}/test", "Send a test event", []flag{
-		{"type", "type", text, false, "the event `type`, webhook.test if it is left out: a built-in event type, or a registered one whose schema has an example, or lets one be made"},
+		{"type", "type", text, false, "the event `type`: a built-in one, or a registered one whose schema has an example or allows one to be made. The default is webhook.test"},
 	}}
 	listDeliveries = operation{"GET", "/orgs/{org}/deliveries", "List the deliveries", []flag{
 		{"endpoint", "endpoint", text, false, "only deliveries to this `endpoint`"},
 		{"state", "state", text, false, "only deliveries in this `state`. waiting is any of pending, retrying and held; unsuccessful is failed, or waiting for a retry"},
 		{"type", "type", text, false, "only deliveries of events of this `type`, or of a group such as 'member.*'"},
-		{"status", "status", text, false, "only deliveries whose last attempt was answered with this `status`, such as 500, or with one of a class, such as 5xx; none is no answer"},
+		{"status", "status", text, false, "only deliveries whose last attempt was answered with this `status`, such as 500, or with a status of this class, such as 5xx; none means no answer"},
 		{"since", "since", pastTime, false, "only deliveries whose last attempt ended at this `time` or later"},
 		{"until", "until", pastTime, false, "only deliveries whose last attempt ended before this `time`"},
 		{"q", "query", text, false, "only the delivery with this `id`, its webhook-id, or the deliveries of the event with this id"},
@@ -118,7 +118,7 @@ var (
 	listReplays    = operation{"GET", "/orgs/{org}/replays", "List the replays", nil}
 	createReplay   = operation{"POST", "/orgs/{org}/replays", "Replay many deliveries", []flag{
 		{"deliveryIds", "delivery-ids", texts, false, "1 to 1,000 deliveries, instead of a filter"},
-		{"dryRun", "dry-run", truth, false, "whether to answer only how many there are, and do nothing"},
+		{"dryRun", "dry-run", truth, false, "whether to answer only with the number of deliveries, and replay nothing"},
 	}}
 	readReplay   = operation{"GET", "/orgs/{org}/replays/{replay}", "Read a replay", nil}
 	cancelReplay = operation{"POST", "/orgs/{org}/replays/{replay}/cancel", "Cancel a replay", nil}
@@ -126,7 +126,7 @@ var (
 		{"name", "name", text, true, "the `name` of the file"},
 		{"contentType", "content-type", text, true, "its media `type`, such as application/pdf"},
 		{"size", "size", number, true, "its `size` in bytes"},
-		{"id", "id", text, false, "its `id`, of A-Z a-z 0-9 _ and -; without it, the server makes one"},
+		{"id", "id", text, false, "its `id`, of A-Z a-z 0-9 _ and -; the server makes one by default"},
 	}}
 	sendEvent = operation{"POST", "/orgs/{org}/events", "Send an event", []flag{
 		{"type", "type", text, true, "a registered event `type`, or a built-in one other than webhook.test"},
@@ -134,12 +134,12 @@ var (
 	sendEvents = operation{"POST", "/orgs/{org}/events/batch", "Send many events", nil}
 	listPlans  = operation{"GET", "/plans", "List the plans", nil}
 	putPlan    = operation{"PUT", "/plans/{name}", "Create or update a plan", []flag{
-		{"features", "features", texts, true, "all `features` that the plan includes: api the Team Data API, webhooks the delivery of events, auditLog the audit log in that API. The list may be empty"},
+		{"features", "features", texts, true, "all `features` of the plan: api for the Team Data API, webhooks for the delivery of events, auditLog for the audit log in that API. The list may be empty"},
 	}}
 	deletePlan     = operation{"DELETE", "/plans/{name}", "Delete a plan", nil}
 	listEventTypes = operation{"GET", "/event-types", "List the event types", nil}
 	putEventType   = operation{"PUT", "/event-types/{type}", "Create or update an event type", []flag{
-		{"description", "description", text, false, "its `description`, for receivers: what the event means"},
+		{"description", "description", text, false, "its `description`, for receivers: the meaning of the event"},
 	}}
 	deleteEventType     = operation{"DELETE", "/event-types/{type}", "Delete an event type", nil}
 	listOperatorLog     = operation{"GET", "/audit-log", "List the operator's log", nil}
@@ -147,12 +147,12 @@ var (
 	listOperatorTokens  = operation{"GET", "/operator-tokens", "List the operator tokens", nil}
 	createOperatorToken = operation{"POST", "/operator-tokens", "Create an operator token", []flag{
 		{"name", "name", text, true, "its `name`, for people"},
-		{"expiresAt", "expires-at", futureTime, false, "when it expires (never unless it is given), such as 2027-01-01T00:00:00Z"},
+		{"expiresAt", "expires-at", futureTime, false, "when it expires, such as 2027-01-01T00:00:00Z; never by default"},
 	}}
 	revokeOperatorToken = operation{"DELETE", "/operator-tokens/{token}", "Revoke an operator token", nil}
 	readClock           = operation{"GET", "/clock", "Read the test clock", nil}
 	advanceClock        = operation{"POST", "/clock", "Move the test clock forward", []flag{
-		{"advanceSeconds", "advance", duration, false, "in seconds, at most ten years; 0 unless it is given. The clock ends with the year 2299"},
+		{"advanceSeconds", "advance", duration, false, "in seconds, at most ten years; 0 by default. The clock ends with the year 2299"},
 	}}
-	resetData = operation{"POST", "/reset", "Put the data back to what it was at the start", nil}
+	resetData = operation{"POST", "/reset", "Put the data back to its state at the start", nil}
 )

@@ -330,7 +330,7 @@ func parsed(t *testing.T, file string) any {
 }
 
 // companions are some of what comes with the program, in archives and packages.
-var companions = []string{"README.md", "CHANGELOG.md", "SECURITY.md", "docs/operations.md", "contrib/alerts.yml", "contrib/grafana.json",
+var companions = []string{"README.md", "CHANGELOG.md", "SECURITY.md", "docs/install.md", "contrib/alerts.yml", "contrib/grafana.json",
 	"contrib/compose.yml", "client/client.go", "contrib/clients/typescript/package.json", "contrib/clients/typescript/src/index.ts"}
 
 // unpack unpacks an archive, looks for what belongs into it, and returns its program.

@@ -85,7 +85,7 @@ type APIKey struct {
 	// Name Its name, for people; empty if it has none.
 	Name string `json:"name"`
 
-	// State Whether it works: only an `active` one does. It is `suspended` while its creator is not an owner or administrator of the org.
+	// State Whether it works: only an `active` key does. It is `suspended` while its creator is not an owner or administrator of the org.
 	State APIKeyState `json:"state"`
 
 	// Scopes The scopes of a key: `read` data, `write` test events. Neither includes the other.
@@ -106,11 +106,11 @@ type APIKey struct {
 	// LastUsedAt When it was last used, to the minute and about a minute late; null for never.
 	LastUsedAt *OptionalTime `json:"lastUsedAt"`
 
-	// Key The key itself, `<id>.<secret>`; only in the answer that creates it, and null in a replay of that.
+	// Key The key itself, `<id>.<secret>`; only in the answer that creates it, and null when that answer is replayed.
 	Key *string `json:"key,omitempty"`
 }
 
-// APIKeyState Whether it works: only an `active` one does. It is `suspended` while its creator is not an owner or administrator of the org.
+// APIKeyState Whether it works: only an `active` key does. It is `suspended` while its creator is not an owner or administrator of the org.
 type APIKeyState string
 
 // APIKeyPage A page of API keys, by id.
@@ -127,7 +127,7 @@ type APIKeyPage struct {
 
 // Advance How far to move the clock.
 type Advance struct {
-	// AdvanceSeconds In seconds, at most ten years; 0 unless it is given. The clock ends with the year 2299.
+	// AdvanceSeconds In seconds, at most ten years; 0 by default. The clock ends with the year 2299.
 	AdvanceSeconds *int `json:"advanceSeconds,omitempty" range:"0,316224000"`
 }
 
@@ -148,22 +148,22 @@ type Attempt struct {
 	// Answer The first 1 KiB of the answer's body.
 	Answer string `json:"answer"`
 
-	// NextAt When the next attempt was due after this one, in UTC; null after the last.
+	// NextAt When the next attempt was due after this one, in UTC; null after the last attempt.
 	NextAt *OptionalTime `json:"nextAt"`
 }
 
-// AuditLogEntry Something that was done.
+// AuditLogEntry An entry of the audit log.
 type AuditLogEntry struct {
 	// ID The id of the entry.
 	ID string `json:"id"`
 
-	// ActorID Who did it; null when there is no actor.
+	// ActorID The actor; null if there is none.
 	ActorID *string `json:"actorId"`
 
-	// Action What was done, such as `member.added`.
+	// Action The action, such as `member.added`.
 	Action string `json:"action"`
 
-	// TargetID The id of what it was done to; null when there is none.
+	// TargetID The id of the action's target; null if there is none.
 	TargetID *string `json:"targetId"`
 
 	// CreatedAt When it was done, in UTC.
@@ -193,19 +193,19 @@ type Certificate struct {
 	// NotAfter When it expires; null while there is none yet.
 	NotAfter *OptionalTime `json:"notAfter"`
 
-	// NextRenewal When the server begins to renew it; null where the operator renews it or there is none yet.
+	// NextRenewal When the server begins to renew it; null if the operator renews it or there is none yet.
 	NextRenewal *OptionalTime `json:"nextRenewal"`
 
 	// LastError Why the last attempt to renew it failed; null if it succeeded or there was none.
 	LastError *string `json:"lastError"`
 
-	// LastErrorAt When that attempt failed; null where `lastError` is null.
+	// LastErrorAt When that attempt failed; null if `lastError` is null.
 	LastErrorAt *OptionalTime `json:"lastErrorAt"`
 }
 
 // Clock The clock of a server for tests.
 type Clock struct {
-	// Now What the clock reads, in UTC.
+	// Now The time of the clock, in UTC.
 	Now Time `json:"now"`
 }
 
@@ -238,7 +238,7 @@ type Delivery struct {
 	// LastAttemptAt When the last attempt ended, in UTC; null before the first.
 	LastAttemptAt *OptionalTime `json:"lastAttemptAt"`
 
-	// LastStatus The HTTP status that the last attempt was answered with; null if there was no answer, or no attempt.
+	// LastStatus The HTTP status that the last attempt was answered with; null if there was no answer or no attempt.
 	LastStatus *int `json:"lastStatus"`
 
 	// LastReason Why the last attempt failed, for people; null if it was acknowledged, or there was none.
@@ -247,7 +247,7 @@ type Delivery struct {
 	// CreatedAt When the event happened, in UTC.
 	CreatedAt Time `json:"createdAt"`
 
-	// DueAt When the next attempt is due, in UTC; null when there is none.
+	// DueAt When the next attempt is due, in UTC; null if there is none.
 	DueAt *OptionalTime `json:"dueAt"`
 
 	// FinishedAt When it was acknowledged or failed, in UTC; null before.
@@ -277,7 +277,7 @@ type DeliveryDetail struct {
 	// LastAttemptAt When the last attempt ended, in UTC; null before the first.
 	LastAttemptAt *OptionalTime `json:"lastAttemptAt"`
 
-	// LastStatus The HTTP status that the last attempt was answered with; null if there was no answer, or no attempt.
+	// LastStatus The HTTP status that the last attempt was answered with; null if there was no answer or no attempt.
 	LastStatus *int `json:"lastStatus"`
 
 	// LastReason Why the last attempt failed, for people; null if it was acknowledged, or there was none.
@@ -286,7 +286,7 @@ type DeliveryDetail struct {
 	// CreatedAt When the event happened, in UTC.
 	CreatedAt Time `json:"createdAt"`
 
-	// DueAt When the next attempt is due, in UTC; null when there is none.
+	// DueAt When the next attempt is due, in UTC; null if there is none.
 	DueAt *OptionalTime `json:"dueAt"`
 
 	// FinishedAt When it was acknowledged or failed, in UTC; null before.
@@ -299,7 +299,7 @@ type DeliveryDetail struct {
 	History []Attempt `json:"history"`
 }
 
-// DeliveryFilter Which deliveries of an org. The fields combine; what is null or left out selects all.
+// DeliveryFilter Which deliveries of an org. The fields combine; a field that is null or left out selects all.
 type DeliveryFilter struct {
 	// Endpoint The id of their endpoint.
 	Endpoint *string `json:"endpoint,omitempty"`
@@ -307,19 +307,19 @@ type DeliveryFilter struct {
 	// Q The id of a delivery, its `webhook-id`, or of an event.
 	Q *string `json:"q,omitempty"`
 
-	// Since The time from which on their last attempt ended.
+	// Since Their last attempt ended at this time, or later.
 	Since *time.Time `json:"since,omitempty"`
 
 	// State Their state, `waiting`, `pending`, `retrying`, `held`, `failed`, `acknowledged` or `unsuccessful`, which is failed, or waiting for a retry.
 	State *string `json:"state,omitempty"`
 
-	// Status What their last attempt was answered with: a status such as `500`, a class such as `5xx`, or `none` for no answer.
+	// Status The answer to their last attempt: a status such as `500`, a class such as `5xx`, or `none` for no answer.
 	Status *string `json:"status,omitempty"`
 
 	// Type The type of their events, or a group such as `member.*`.
 	Type *string `json:"type,omitempty"`
 
-	// Until The time before which their last attempt ended.
+	// Until Their last attempt ended before this time.
 	Until *time.Time `json:"until,omitempty"`
 }
 
@@ -349,37 +349,37 @@ type Endpoint struct {
 	// URL Where events are sent.
 	URL string `json:"url"`
 
-	// Description What it is for, for people; may be empty.
+	// Description Its purpose, for people; may be empty.
 	Description string `json:"description"`
 
-	// Events What it receives: event types, groups of them such as `member.*`, or `*` for all.
+	// Events The events that it receives: event types, groups such as `member.*`, or `*` for all.
 	Events []string `json:"events"`
 
 	// CreatedAt When it was created, in UTC.
 	CreatedAt Time `json:"createdAt"`
 
-	// DisabledAt Since when it has been disabled, in UTC; null while it is enabled. Its events are held meanwhile.
+	// DisabledAt When it was disabled, in UTC; null while it is enabled. Its events are held while it is disabled.
 	DisabledAt *OptionalTime `json:"disabledAt"`
 
-	// DisabledBy Who disabled it; null while it is enabled, or when nobody is known.
+	// DisabledBy Who disabled it; null while it is enabled, or if that is not known.
 	DisabledBy *string `json:"disabledBy"`
 
-	// DisabledReason After what it was disabled automatically, such as `6 failed attempts: the receiver answered 500 Internal Server Error`; null while it is enabled, or when it was not.
+	// DisabledReason Why it was disabled automatically, such as `6 failed attempts: the receiver answered 500 Internal Server Error`; null while it is enabled, or if a person disabled it.
 	DisabledReason *string `json:"disabledReason"`
 
-	// OldSecretUntil Until when the secret before the last rotation also signs, in UTC; null if it doesn't.
+	// OldSecretUntil Until when the previous secret also signs, in UTC; null if it doesn't.
 	OldSecretUntil *OptionalTime `json:"oldSecretUntil"`
 
-	// Secret What signs its deliveries; only in the answers that create it or rotate the secret, and null in a replay of these.
+	// Secret The secret that signs its deliveries; only in the answers that create it or rotate the secret, and null when these are replayed.
 	Secret *string `json:"secret,omitempty"`
 
-	// Warnings What is likely to surprise about the URL, in the answer to a creation or an update, such as an address to which the server refuses to deliver, or another endpoint with the same URL.
+	// Warnings A likely problem with the URL, in the answer to a creation or an update, such as an address that the server refuses to deliver to, or another endpoint with the same URL.
 	Warnings *[]string `json:"warnings,omitempty"`
 }
 
-// EndpointChange Fields that are left out stay; null clears the description.
+// EndpointChange Fields that are left out keep their values; null clears the description.
 type EndpointChange struct {
-	// Description Its description, for people: what it is for.
+	// Description Its description, for people: its purpose.
 	Description *string `json:"description,omitempty" null:"clears"`
 
 	// Events The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
@@ -409,7 +409,7 @@ type Event struct {
 	// Timestamp When it happened, in UTC.
 	Timestamp Time `json:"timestamp"`
 
-	// Data Its data, as its type has it.
+	// Data Its data, in the form of its type.
 	Data map[string]interface{} `json:"data"`
 }
 
@@ -418,19 +418,19 @@ type EventType struct {
 	// Name The name of the event type, such as `invoice.paid`.
 	Name string `json:"name"`
 
-	// Description What the event means, for receivers; may be empty.
+	// Description The meaning of the event, for receivers; may be empty.
 	Description string `json:"description"`
 
 	// Schema The JSON Schema that the data must match: an object, true or false; null for any object.
 	Schema interface{} `json:"schema"`
 
-	// BuiltIn Whether it is part of the Team Data API, and can't be changed.
+	// BuiltIn Whether it is part of the Team Data API, and so can't be changed.
 	BuiltIn bool `json:"builtIn"`
 }
 
 // EventTypeChange The description and the schema of an event type.
 type EventTypeChange struct {
-	// Description Its description, for receivers: what the event means.
+	// Description Its description, for receivers: the meaning of the event.
 	Description *string `json:"description,omitempty"`
 
 	// Schema The JSON Schema that the data must match, of draft 2020-12, or of draft-07 if it names that: an object, true or false, of at most 64 KiB. Null allows any object.
@@ -452,7 +452,7 @@ type EventTypePage struct {
 // Feature A part of the Team Data API that a plan can include.
 type Feature string
 
-// Features What a plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API.
+// Features The features of a plan: `api` for the Team Data API, `webhooks` for the delivery of events, `auditLog` for the audit log in that API.
 type Features = []Feature
 
 // File A file.
@@ -478,10 +478,10 @@ type Ids struct {
 
 // Instructions An org's instructions to its assistant.
 type Instructions struct {
-	// Instructions The text; null when there is none.
+	// Instructions The text; null if there is none.
 	Instructions *string `json:"instructions"`
 
-	// UpdatedAt When they were set or cleared, in UTC; null when they never were.
+	// UpdatedAt When they were set or cleared, in UTC; null if they never were.
 	UpdatedAt *OptionalTime `json:"updatedAt"`
 }
 
@@ -491,7 +491,7 @@ type InstructionsChange struct {
 	Instructions *string `json:"instructions" null:"value"`
 }
 
-// MailedLink Where the link was mailed to.
+// MailedLink The address that the link was mailed to.
 type MailedLink struct {
 	// MailedTo The mail address of the account.
 	MailedTo string `json:"mailedTo"`
@@ -502,10 +502,10 @@ type Member struct {
 	// ID The id of the membership.
 	ID string `json:"id"`
 
-	// UserID The id of the user, who is a member of the org once.
+	// UserID The id of the user, who is in the org only once.
 	UserID string `json:"userId"`
 
-	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing.
+	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role don't.
 	Role string `json:"role"`
 
 	// Name The name, for people; empty if it is not known. The Team Data API doesn't show it.
@@ -527,7 +527,7 @@ type Member struct {
 	} `json:"apiKeys"`
 }
 
-// MemberChange Fields that are left out stay; null clears `name` and `email`. A member always has a role: null counts as left out.
+// MemberChange Fields that are left out keep their values; null clears `name` and `email`. A member always has a role: null counts as left out.
 type MemberChange struct {
 	// Email One bare email address, for mail about the org.
 	Email *string `json:"email,omitempty" null:"clears"`
@@ -539,15 +539,15 @@ type MemberChange struct {
 	Role *string `json:"role,omitempty"`
 }
 
-// MemberOutcome What became of a member.
+// MemberOutcome The result for a member.
 type MemberOutcome struct {
-	// Result What was done.
+	// Result The change that was made.
 	Result MemberOutcomeResult `json:"result"`
 
 	// Member The member after the batch.
 	Member Member `json:"member"`
 
-	// Was What the member was before; only where `result` is `changed`.
+	// Was The member before the change; only if `result` is `changed`.
 	Was *struct {
 		// Role The role before.
 		Role string `json:"role"`
@@ -560,10 +560,10 @@ type MemberOutcome struct {
 	} `json:"was,omitempty"`
 }
 
-// MemberOutcomeResult What was done.
+// MemberOutcomeResult The change that was made.
 type MemberOutcomeResult string
 
-// MemberOutcomes What became of each member.
+// MemberOutcomes The results, one for each member.
 type MemberOutcomes struct {
 	// Members One for each member, in the order of the request.
 	Members []MemberOutcome `json:"members"`
@@ -581,7 +581,7 @@ type MemberPage struct {
 	HasMore bool `json:"hasMore"`
 }
 
-// MemberValues What a member is to be. `name` and `email` that are left out stay; null clears.
+// MemberValues The fields of a member. `name` and `email` keep their values if they are left out; null clears.
 type MemberValues struct {
 	// Role The role: `owner` and `admin` manage the org, `viewer` sees the settings page and changes nothing, `member` and any other gives no access. One that only looks like one of these, such as `Admin`, is refused.
 	Role string `json:"role"`
@@ -601,7 +601,7 @@ type NewAPIKey struct {
 	// CreatedBy The id of an owner or administrator of the org. The key works while the user is one.
 	CreatedBy string `json:"createdBy"`
 
-	// ExpiresAt When it expires (never unless it is given), such as `2027-01-01T00:00:00Z`.
+	// ExpiresAt When it expires, such as `2027-01-01T00:00:00Z`; never by default.
 	ExpiresAt *string `json:"expiresAt,omitempty"`
 
 	// Name Its name, for people.
@@ -619,10 +619,10 @@ type NewAuditLogEntry struct {
 	// Action The action, such as `door.opened`.
 	Action string `json:"action"`
 
-	// ActorID Who did it; null for no actor. Without it the actor is that of `Teamdata-Actor`.
+	// ActorID The actor; null for no actor. If it is left out, the actor is that of `Teamdata-Actor`.
 	ActorID *string `json:"actorId,omitempty" null:"clears"`
 
-	// TargetID The id of what it was done to.
+	// TargetID The id of the action's target.
 	TargetID *string `json:"targetId,omitempty"`
 }
 
@@ -634,13 +634,13 @@ type NewEndpoint struct {
 	// Events The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
 	Events []string `json:"events"`
 
-	// Description Its description, for people: what it is for.
+	// Description Its description, for people: its purpose.
 	Description *string `json:"description,omitempty" null:"clears"`
 
-	// ID Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one.
+	// ID Its id, of A-Z a-z 0-9 _ and -; the server makes one by default.
 	ID *string `json:"id,omitempty"`
 
-	// Secret A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes.
+	// Secret A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. By default the server makes one of 32 random bytes.
 	Secret *string `json:"secret,omitempty"`
 }
 
@@ -670,7 +670,7 @@ type NewFile struct {
 	// Size Its size in bytes.
 	Size int `json:"size" range:"0,9007199254740991"`
 
-	// ID Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one.
+	// ID Its id, of A-Z a-z 0-9 _ and -; the server makes one by default.
 	ID *string `json:"id,omitempty"`
 }
 
@@ -694,10 +694,10 @@ type NewMembers struct {
 	// Members 1 to 1,000 members.
 	Members []NewMember `json:"members"`
 
-	// DryRun True to be told what would be done. Nothing is done then, and the `Idempotency-Key` is not used.
+	// DryRun Whether to answer only with what would be done. Nothing is done then, and the `Idempotency-Key` is not used.
 	DryRun *bool `json:"dryRun,omitempty"`
 
-	// Upsert Whether users who are members already are updated: `name` and `email` that are left out stay. Unless it is true, such a user is a conflict (409).
+	// Upsert Whether users who are members already are updated; `name` and `email` keep their values if they are left out. Otherwise such a user is a conflict (409).
 	Upsert *bool `json:"upsert,omitempty"`
 }
 
@@ -706,7 +706,7 @@ type NewOperatorToken struct {
 	// Name Its name, for people.
 	Name string `json:"name"`
 
-	// ExpiresAt When it expires (never unless it is given), such as `2027-01-01T00:00:00Z`.
+	// ExpiresAt When it expires, such as `2027-01-01T00:00:00Z`; never by default.
 	ExpiresAt *string `json:"expiresAt,omitempty"`
 }
 
@@ -715,14 +715,14 @@ type NewOrg struct {
 	// Name Its name, for people.
 	Name string `json:"name"`
 
-	// ID Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one.
+	// ID Its id, of A-Z a-z 0-9 _ and -; the server makes one by default.
 	ID *string `json:"id,omitempty"`
 
-	// Subscription The subscription of a new org. What is left out is that of an active one of the plan `selfHosted`.
+	// Subscription The subscription of a new org. Fields that are left out are those of an active subscription of the plan `selfHosted`.
 	Subscription *NewSubscription `json:"subscription,omitempty"`
 }
 
-// NewPortalLink Who is signed in, with which role, and how long the link is valid.
+// NewPortalLink The person, the role, and how long the link is valid.
 type NewPortalLink struct {
 	// UserID The id of the user, of A-Z a-z 0-9 _ and -. The user need not be a member of the org.
 	UserID string `json:"userId"`
@@ -730,41 +730,41 @@ type NewPortalLink struct {
 	// Role The role: a `viewer` sees everything but secrets and changes nothing, an `admin` manages the org.
 	Role NewPortalLinkRole `json:"role"`
 
-	// Email The person's email address, for the page; that of the member, unless it is given.
+	// Email The person's email address, for the page; by default that of the member.
 	Email *string `json:"email,omitempty"`
 
 	// ExpiresInSeconds How long the link is valid, in seconds; at most an hour, which is also the default.
 	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty" range:"1,3600"`
 
-	// Name The person's name, for the page; that of the member, unless it is given.
+	// Name The person's name, for the page; by default that of the member.
 	Name *string `json:"name,omitempty"`
 }
 
 // NewPortalLinkRole The role: a `viewer` sees everything but secrets and changes nothing, an `admin` manages the org.
 type NewPortalLinkRole string
 
-// NewReplay Which deliveries to replay, those of a filter or those that are named.
+// NewReplay The deliveries to replay, selected by a filter or named.
 type NewReplay struct {
 	// DeliveryIds 1 to 1,000 deliveries, instead of a filter.
 	DeliveryIds *[]string `json:"deliveryIds,omitempty"`
 
-	// DryRun Whether to answer only how many there are, and do nothing.
+	// DryRun Whether to answer only with the number of deliveries, and replay nothing.
 	DryRun *bool `json:"dryRun,omitempty"`
 
-	// Filter Those of a filter, of which at least one field is given. Without `state` it selects those that are unsuccessful: failed, or waiting for a retry.
+	// Filter A filter with at least one field. Without `state` it selects unsuccessful deliveries: failed, or waiting for a retry.
 	Filter *DeliveryFilter `json:"filter,omitempty"`
 }
 
 // NewSignInLink How long the link is valid, and whether it is mailed.
 type NewSignInLink struct {
-	// ExpiresInSeconds How long the link is valid, in seconds; at most 168 hours, and 24 hours unless it is given.
+	// ExpiresInSeconds How long the link is valid, in seconds: at most 168 hours, by default 24 hours.
 	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty" range:"1,604800"`
 
-	// Mail True to mail the link to the address of the account, instead of showing it.
+	// Mail Whether to mail the link to the address of the account instead of showing it.
 	Mail *bool `json:"mail,omitempty"`
 }
 
-// NewSubscription The subscription of a new org. What is left out is that of an active one of the plan `selfHosted`.
+// NewSubscription The subscription of a new org. Fields that are left out are those of an active subscription of the plan `selfHosted`.
 type NewSubscription struct {
 	// ID The id of the subscription, of A-Z a-z 0-9 _ and -.
 	ID *string `json:"id,omitempty"`
@@ -785,18 +785,18 @@ type NewSubscription struct {
 // Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 type Next = string
 
-// Node A server on the data.
+// Node A server that uses the data.
 type Node struct {
-	// Name Its name, which no other node has at the time.
+	// Name Its name, which is unique among the nodes.
 	Name string `json:"name"`
 
-	// State `running`, `stopping` while it hands over what it has, or `lost`: it was not seen for so long that the others have it.
+	// State `running`; `stopping` while it hands over its shards; or `lost` when it has not been seen for so long that the others have taken them.
 	State string `json:"state"`
 
 	// Version The version of its program.
 	Version string `json:"version"`
 
-	// Shards For how many of the 64 shards of endpoints it sends.
+	// Shards How many of the 64 shards of endpoints it sends for.
 	Shards int `json:"shards" range:"0,64"`
 
 	// ClockOffsetMs How many milliseconds the database's clock is ahead of its own.
@@ -821,7 +821,7 @@ type NodePage struct {
 	HasMore bool `json:"hasMore"`
 }
 
-// Nothing An empty object, which is taken for no body.
+// Nothing An empty object, which counts as no body.
 type Nothing = map[string]interface{}
 
 // OperatorToken An operator token, for the admin API over HTTPS.
@@ -838,7 +838,7 @@ type OperatorToken struct {
 	// ExpiresAt When it expires, in UTC; null for never.
 	ExpiresAt *OptionalTime `json:"expiresAt"`
 
-	// Token The token itself, `<id>.<secret>`; only in the answer that creates it, and null in a replay of that.
+	// Token The token itself, `<id>.<secret>`; only in the answer that creates it, and null when that answer is replayed.
 	Token *string `json:"token,omitempty"`
 }
 
@@ -854,7 +854,7 @@ type OperatorTokenPage struct {
 	HasMore bool `json:"hasMore"`
 }
 
-// OptionalTime A time in UTC; null where there is none.
+// OptionalTime A time in UTC, or null.
 type OptionalTime = time.Time
 
 // Org An org.
@@ -895,16 +895,16 @@ type Plan struct {
 	// Name The name of the plan.
 	Name string `json:"name"`
 
-	// Features What a plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API.
+	// Features The features of a plan: `api` for the Team Data API, `webhooks` for the delivery of events, `auditLog` for the audit log in that API.
 	Features Features `json:"features"`
 
-	// BuiltIn Whether it is in every data file, and can't be changed.
+	// BuiltIn Whether it is built in, and so can't be changed.
 	BuiltIn bool `json:"builtIn"`
 }
 
-// PlanChange What the plan includes.
+// PlanChange The features of a plan.
 type PlanChange struct {
-	// Features All features that the plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. The list may be empty.
+	// Features All features of the plan: `api` for the Team Data API, `webhooks` for the delivery of events, `auditLog` for the audit log in that API. The list may be empty.
 	Features []Feature `json:"features"`
 }
 
@@ -925,10 +925,10 @@ type PortalLink struct {
 	// ID The id of the link.
 	ID string `json:"id"`
 
-	// UserID Who signs in with it.
+	// UserID The id of the person who signs in with it.
 	UserID string `json:"userId"`
 
-	// Role What the person may do there.
+	// Role The person's role on the page.
 	Role PortalLinkRole `json:"role"`
 
 	// CreatedAt When it was created, in UTC.
@@ -944,7 +944,7 @@ type PortalLink struct {
 	Token *string `json:"token"`
 }
 
-// PortalLinkRole What the person may do there.
+// PortalLinkRole The person's role on the page.
 type PortalLinkRole string
 
 // PortalSession Somebody who is signed in through a portal link.
@@ -952,19 +952,19 @@ type PortalSession struct {
 	// ID The id of the session.
 	ID string `json:"id"`
 
-	// UserID Who is signed in.
+	// UserID The id of the person who is signed in.
 	UserID string `json:"userId"`
 
-	// Role What the person may do there.
+	// Role The person's role on the page.
 	Role PortalSessionRole `json:"role"`
 
-	// Name The person's name, as the link had it; empty when it is not known.
+	// Name The person's name, as given with the link; empty if it is not known.
 	Name string `json:"name"`
 
-	// Email The person's mail address, as the link had it; empty when it is not known.
+	// Email The person's mail address, as given with the link; empty if it is not known.
 	Email string `json:"email"`
 
-	// UserAgent What the browser calls itself.
+	// UserAgent The browser's name, as it sends it.
 	UserAgent string `json:"userAgent"`
 
 	// CreatedAt When the person signed in, in UTC.
@@ -974,7 +974,7 @@ type PortalSession struct {
 	LastSeenAt Time `json:"lastSeenAt"`
 }
 
-// PortalSessionRole What the person may do there.
+// PortalSessionRole The person's role on the page.
 type PortalSessionRole string
 
 // PortalSessionPage A page of portal sessions, oldest first.
@@ -998,7 +998,7 @@ type RemovedMember struct {
 	RevokedKeys int `json:"revokedKeys"`
 }
 
-// Replay Many deliveries that are replayed, one after the other.
+// Replay A replay of many deliveries, one after the other.
 type Replay struct {
 	// ID The id of the replay.
 	ID string `json:"id"`
@@ -1006,25 +1006,25 @@ type Replay struct {
 	// State `running` until it is `done` or `cancelled`.
 	State ReplayState `json:"state"`
 
-	// Done How many deliveries it has made due.
+	// Done How many deliveries it has queued again.
 	Done int `json:"done"`
 
-	// Total How many were counted before it began. `done` may differ in the end, because deliveries succeed or fail meanwhile.
+	// Total How many deliveries were counted before it began. `done` may differ in the end, because deliveries succeed or fail meanwhile.
 	Total int `json:"total" range:"0,100000"`
 
-	// More Whether there were more than `total`, at which the count ends.
+	// More Whether there were more than `total`, where counting stopped.
 	More bool `json:"more"`
 
-	// Filter The filter that selects the deliveries; null if they are named.
+	// Filter The filter that selects the deliveries; null if they were named.
 	Filter *DeliveryFilter `json:"filter"`
 
 	// ActorID Who created it.
 	ActorID *string `json:"actorId"`
 
-	// CreatedAt When it was created, in UTC. What is attempted after that is left alone.
+	// CreatedAt When it was created, in UTC. Deliveries attempted after that are left alone.
 	CreatedAt Time `json:"createdAt"`
 
-	// FinishedAt When it was over, in UTC; null before.
+	// FinishedAt When it ended, in UTC; null before.
 	FinishedAt *OptionalTime `json:"finishedAt"`
 }
 
@@ -1043,19 +1043,19 @@ type ReplayPage struct {
 	HasMore bool `json:"hasMore"`
 }
 
-// ReplayPreview What would be replayed.
+// ReplayPreview The deliveries that would be replayed.
 type ReplayPreview struct {
 	// Total The number of deliveries.
 	Total int `json:"total" range:"0,100000"`
 
-	// More Whether there are more than `total`, at which the count ends.
+	// More Whether there are more than `total`, where counting stopped.
 	More bool `json:"more"`
 
 	// Endpoints How many of them go to each endpoint, in order of id.
 	Endpoints []ReplayedEndpoint `json:"endpoints"`
 }
 
-// ReplayedEndpoint An endpoint that deliveries would be replayed to.
+// ReplayedEndpoint An endpoint to which deliveries would be replayed.
 type ReplayedEndpoint struct {
 	// EndpointID The id of the endpoint.
 	EndpointID string `json:"endpointId"`
@@ -1066,14 +1066,14 @@ type ReplayedEndpoint struct {
 
 // Rotation The new secret, and how long the old one also signs.
 type Rotation struct {
-	// OverlapSeconds How long the old secret also signs, in seconds, at most 168 hours; 0 unless it is given.
+	// OverlapSeconds How long the old secret also signs, in seconds, at most 168 hours; 0 by default.
 	OverlapSeconds *int `json:"overlapSeconds,omitempty" range:"0,604800"`
 
-	// Secret A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes.
+	// Secret A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. By default the server makes one of 32 random bytes.
 	Secret *string `json:"secret,omitempty"`
 }
 
-// Scope Something that a key may do. Neither includes the other.
+// Scope A permission of a key. Neither scope includes the other.
 type Scope string
 
 // Scopes The scopes of a key: `read` data, `write` test events. Neither includes the other.
@@ -1084,14 +1084,14 @@ type Secret struct {
 	// Secret `whsec_` and the base64 of the bytes of the key.
 	Secret string `json:"secret"`
 
-	// OldSecret The secret before the last rotation, in the same form; null when it no longer signs.
+	// OldSecret The previous secret, in the same form; null if it no longer signs.
 	OldSecret *string `json:"oldSecret"`
 
-	// OldSecretUntil Until when that one also signs, in UTC; null when it no longer does.
+	// OldSecretUntil Until when the previous secret also signs, in UTC; null if it no longer does.
 	OldSecretUntil *OptionalTime `json:"oldSecretUntil"`
 }
 
-// SentEvents What was sent.
+// SentEvents The events that were sent.
 type SentEvents struct {
 	// Events One for each event, in the order of the request.
 	Events []Deliveries `json:"events"`
@@ -1102,7 +1102,7 @@ type SignInLink struct {
 	// ID The id of the link.
 	ID string `json:"id"`
 
-	// UserID Who signs in with it.
+	// UserID The id of the person who signs in with it.
 	UserID string `json:"userId"`
 
 	// CreatedAt When it was created, in UTC.
@@ -1118,7 +1118,7 @@ type SignInLink struct {
 	Token *string `json:"token"`
 }
 
-// Status The state of the server, and what is waiting.
+// Status The state of the server, and how much is waiting.
 type Status struct {
 	// Version The version of the server's program.
 	Version string `json:"version"`
@@ -1138,16 +1138,16 @@ type Status struct {
 	// AheadOfClock The newest stored time, if that is more than a minute ahead of the clock; otherwise null.
 	AheadOfClock *OptionalTime `json:"aheadOfClock"`
 
-	// Since Since when the server has been serving; null where the data file is used without one.
+	// Since When the server began serving; null if the data file is used without a server.
 	Since *OptionalTime `json:"since"`
 
-	// Addresses Where it is served, such as https://data.example.com.
+	// Addresses The addresses of the server, such as https://data.example.com.
 	Addresses []string `json:"addresses"`
 
-	// Certificates The certificates that it serves with.
+	// Certificates The server's certificates.
 	Certificates []Certificate `json:"certificates"`
 
-	// Waiting What is waiting to be sent.
+	// Waiting The deliveries and mails waiting to be sent.
 	Waiting Waiting `json:"waiting"`
 
 	// DeletedOrgs The ids of deleted orgs whose data is still being dropped, in order; the first 100 of them.
@@ -1159,7 +1159,7 @@ type Subscription struct {
 	// ID The id of the subscription.
 	ID string `json:"id"`
 
-	// Product What is subscribed to.
+	// Product The product that is subscribed to.
 	Product string `json:"product"`
 
 	// Plan The name of the plan.
@@ -1172,7 +1172,7 @@ type Subscription struct {
 	Status string `json:"status"`
 }
 
-// SubscriptionChange Fields that are left out stay.
+// SubscriptionChange Fields that are left out keep their values.
 type SubscriptionChange struct {
 	// ID The id of the subscription, of A-Z a-z 0-9 _ and -.
 	ID *string `json:"id,omitempty"`
@@ -1190,9 +1190,9 @@ type SubscriptionChange struct {
 	Status *string `json:"status,omitempty"`
 }
 
-// Test What to send as a test.
+// Test The test event to send.
 type Test struct {
-	// Type The event type, `webhook.test` if it is left out: a built-in event type, or a registered one whose schema has an example, or lets one be made.
+	// Type The event type: a built-in one, or a registered one whose schema has an example or allows one to be made. The default is `webhook.test`.
 	Type *string `json:"type,omitempty"`
 }
 
@@ -1205,12 +1205,12 @@ type TestDelivery struct {
 // Time A time in UTC.
 type Time = time.Time
 
-// Waiting What is waiting to be sent.
+// Waiting The deliveries and mails waiting to be sent.
 type Waiting struct {
 	// Endpoints The number of enabled endpoints with waiting deliveries.
 	Endpoints int `json:"endpoints"`
 
-	// DueAt When the first of these deliveries is due; null where there is none.
+	// DueAt When the first of these deliveries is due; null if there is none.
 	DueAt *OptionalTime `json:"dueAt"`
 
 	// Mails The number of waiting mails, counted up to 1,000.

@@ -17,7 +17,7 @@ export interface components {
             expiresAt: components["schemas"]["OptionalTime"];
             /** @description The id of the key, which is also the first part of `key`. */
             id: string;
-            /** @description The key itself, `<id>.<secret>`; only in the answer that creates it, and null in a replay of that. */
+            /** @description The key itself, `<id>.<secret>`; only in the answer that creates it, and null when that answer is replayed. */
             key?: string | null;
             /** @description When it was last used, to the minute and about a minute late; null for never. */
             lastUsedAt: components["schemas"]["OptionalTime"];
@@ -27,7 +27,7 @@ export interface components {
             revokedAt: components["schemas"]["OptionalTime"];
             scopes: components["schemas"]["Scopes"];
             /**
-             * @description Whether it works: only an `active` one does. It is `suspended` while its creator is not an owner or administrator of the org.
+             * @description Whether it works: only an `active` key does. It is `suspended` while its creator is not an owner or administrator of the org.
              * @enum {string}
              */
             state: "active" | "suspended" | "expired" | "revoked";
@@ -42,14 +42,14 @@ export interface components {
         };
         /** @description How far to move the clock. */
         Advance: {
-            /** @description In seconds, at most ten years; 0 unless it is given. The clock ends with the year 2299. */
+            /** @description In seconds, at most ten years; 0 by default. The clock ends with the year 2299. */
             advanceSeconds?: number | null;
         };
         /** @description An attempt to deliver an event. */
         Attempt: {
             /** @description The first 1 KiB of the answer's body. */
             answer: string;
-            /** @description When the next attempt was due after this one, in UTC; null after the last. */
+            /** @description When the next attempt was due after this one, in UTC; null after the last attempt. */
             nextAt: components["schemas"]["OptionalTime"];
             /** @description Why it failed, for people; null if it was acknowledged. */
             reason: string | null;
@@ -60,17 +60,17 @@ export interface components {
             /** @description How long it took, in milliseconds, to the microsecond. */
             tookMs: number;
         };
-        /** @description Something that was done. */
+        /** @description An entry of the audit log. */
         AuditLogEntry: {
-            /** @description What was done, such as `member.added`. */
+            /** @description The action, such as `member.added`. */
             action: string;
-            /** @description Who did it; null when there is no actor. */
+            /** @description The actor; null if there is none. */
             actorId: string | null;
             /** @description When it was done, in UTC. */
             createdAt: components["schemas"]["Time"];
             /** @description The id of the entry. */
             id: string;
-            /** @description The id of what it was done to; null when there is none. */
+            /** @description The id of the action's target; null if there is none. */
             targetId: string | null;
         };
         /** @description A page of entries, oldest first. */
@@ -87,18 +87,18 @@ export interface components {
             authority: string | null;
             /** @description Why the last attempt to renew it failed; null if it succeeded or there was none. */
             lastError: string | null;
-            /** @description When that attempt failed; null where `lastError` is null. */
+            /** @description When that attempt failed; null if `lastError` is null. */
             lastErrorAt: components["schemas"]["OptionalTime"];
             /** @description The domain, `local CA`, or the certificate's file. */
             name: string;
-            /** @description When the server begins to renew it; null where the operator renews it or there is none yet. */
+            /** @description When the server begins to renew it; null if the operator renews it or there is none yet. */
             nextRenewal: components["schemas"]["OptionalTime"];
             /** @description When it expires; null while there is none yet. */
             notAfter: components["schemas"]["OptionalTime"];
         };
         /** @description The clock of a server for tests. */
         Clock: {
-            /** @description What the clock reads, in UTC. */
+            /** @description The time of the clock, in UTC. */
             now: components["schemas"]["Time"];
         };
         /** @description The deliveries of an event. */
@@ -112,7 +112,7 @@ export interface components {
             attempts: number;
             /** @description When the event happened, in UTC. */
             createdAt: components["schemas"]["Time"];
-            /** @description When the next attempt is due, in UTC; null when there is none. */
+            /** @description When the next attempt is due, in UTC; null if there is none. */
             dueAt: components["schemas"]["OptionalTime"];
             /** @description The id of the endpoint. */
             endpointId: string;
@@ -128,7 +128,7 @@ export interface components {
             lastAttemptAt: components["schemas"]["OptionalTime"];
             /** @description Why the last attempt failed, for people; null if it was acknowledged, or there was none. */
             lastReason: string | null;
-            /** @description The HTTP status that the last attempt was answered with; null if there was no answer, or no attempt. */
+            /** @description The HTTP status that the last attempt was answered with; null if there was no answer or no attempt. */
             lastStatus: number | null;
             state: components["schemas"]["DeliveryState"];
         };
@@ -139,7 +139,7 @@ export interface components {
             body: components["schemas"]["Event"];
             /** @description When the event happened, in UTC. */
             createdAt: components["schemas"]["Time"];
-            /** @description When the next attempt is due, in UTC; null when there is none. */
+            /** @description When the next attempt is due, in UTC; null if there is none. */
             dueAt: components["schemas"]["OptionalTime"];
             /** @description The id of the endpoint. */
             endpointId: string;
@@ -157,11 +157,11 @@ export interface components {
             lastAttemptAt: components["schemas"]["OptionalTime"];
             /** @description Why the last attempt failed, for people; null if it was acknowledged, or there was none. */
             lastReason: string | null;
-            /** @description The HTTP status that the last attempt was answered with; null if there was no answer, or no attempt. */
+            /** @description The HTTP status that the last attempt was answered with; null if there was no answer or no attempt. */
             lastStatus: number | null;
             state: components["schemas"]["DeliveryState"];
         };
-        /** @description Which deliveries of an org. The fields combine; what is null or left out selects all. */
+        /** @description Which deliveries of an org. The fields combine; a field that is null or left out selects all. */
         DeliveryFilter: {
             /** @description The id of their endpoint. */
             endpoint?: string | null;
@@ -169,18 +169,18 @@ export interface components {
             q?: string | null;
             /**
              * Format: date-time
-             * @description The time from which on their last attempt ended.
+             * @description Their last attempt ended at this time, or later.
              */
             since?: string | null;
             /** @description Their state, `waiting`, `pending`, `retrying`, `held`, `failed`, `acknowledged` or `unsuccessful`, which is failed, or waiting for a retry. */
             state?: string | null;
-            /** @description What their last attempt was answered with: a status such as `500`, a class such as `5xx`, or `none` for no answer. */
+            /** @description The answer to their last attempt: a status such as `500`, a class such as `5xx`, or `none` for no answer. */
             status?: string | null;
             /** @description The type of their events, or a group such as `member.*`. */
             type?: string | null;
             /**
              * Format: date-time
-             * @description The time before which their last attempt ended.
+             * @description Their last attempt ended before this time.
              */
             until?: string | null;
         } | null;
@@ -206,30 +206,30 @@ export interface components {
         Endpoint: {
             /** @description When it was created, in UTC. */
             createdAt: components["schemas"]["Time"];
-            /** @description What it is for, for people; may be empty. */
+            /** @description Its purpose, for people; may be empty. */
             description: string;
-            /** @description Since when it has been disabled, in UTC; null while it is enabled. Its events are held meanwhile. */
+            /** @description When it was disabled, in UTC; null while it is enabled. Its events are held while it is disabled. */
             disabledAt: components["schemas"]["OptionalTime"];
-            /** @description Who disabled it; null while it is enabled, or when nobody is known. */
+            /** @description Who disabled it; null while it is enabled, or if that is not known. */
             disabledBy: string | null;
-            /** @description After what it was disabled automatically, such as `6 failed attempts: the receiver answered 500 Internal Server Error`; null while it is enabled, or when it was not. */
+            /** @description Why it was disabled automatically, such as `6 failed attempts: the receiver answered 500 Internal Server Error`; null while it is enabled, or if a person disabled it. */
             disabledReason: string | null;
-            /** @description What it receives: event types, groups of them such as `member.*`, or `*` for all. */
+            /** @description The events that it receives: event types, groups such as `member.*`, or `*` for all. */
             events: string[];
             /** @description The id of the endpoint, unique in its org. */
             id: string;
-            /** @description Until when the secret before the last rotation also signs, in UTC; null if it doesn't. */
+            /** @description Until when the previous secret also signs, in UTC; null if it doesn't. */
             oldSecretUntil: components["schemas"]["OptionalTime"];
-            /** @description What signs its deliveries; only in the answers that create it or rotate the secret, and null in a replay of these. */
+            /** @description The secret that signs its deliveries; only in the answers that create it or rotate the secret, and null when these are replayed. */
             secret?: string | null;
             /** @description Where events are sent. */
             url: string;
-            /** @description What is likely to surprise about the URL, in the answer to a creation or an update, such as an address to which the server refuses to deliver, or another endpoint with the same URL. */
+            /** @description A likely problem with the URL, in the answer to a creation or an update, such as an address that the server refuses to deliver to, or another endpoint with the same URL. */
             warnings?: string[];
         };
-        /** @description Fields that are left out stay; null clears the description. */
+        /** @description Fields that are left out keep their values; null clears the description. */
         EndpointChange: {
-            /** @description Its description, for people: what it is for. */
+            /** @description Its description, for people: its purpose. */
             description?: string | null;
             /** @description The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
             events?: string[] | null;
@@ -246,7 +246,7 @@ export interface components {
         };
         /** @description The body that is sent. */
         Event: {
-            /** @description Its data, as its type has it. */
+            /** @description Its data, in the form of its type. */
             data: {
                 [key: string]: unknown;
             };
@@ -257,9 +257,9 @@ export interface components {
         };
         /** @description An event type. */
         EventType: {
-            /** @description Whether it is part of the Team Data API, and can't be changed. */
+            /** @description Whether it is part of the Team Data API, and so can't be changed. */
             builtIn: boolean;
-            /** @description What the event means, for receivers; may be empty. */
+            /** @description The meaning of the event, for receivers; may be empty. */
             description: string;
             /** @description The name of the event type, such as `invoice.paid`. */
             name: string;
@@ -268,7 +268,7 @@ export interface components {
         };
         /** @description The description and the schema of an event type. */
         EventTypeChange: {
-            /** @description Its description, for receivers: what the event means. */
+            /** @description Its description, for receivers: the meaning of the event. */
             description?: string | null;
             /** @description The JSON Schema that the data must match, of draft 2020-12, or of draft-07 if it names that: an object, true or false, of at most 64 KiB. Null allows any object. */
             schema?: unknown;
@@ -286,7 +286,7 @@ export interface components {
          * @enum {string}
          */
         Feature: "api" | "webhooks" | "auditLog";
-        /** @description What a plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. */
+        /** @description The features of a plan: `api` for the Team Data API, `webhooks` for the delivery of events, `auditLog` for the audit log in that API. */
         Features: components["schemas"]["Feature"][];
         /** @description A file. */
         File: {
@@ -306,9 +306,9 @@ export interface components {
         };
         /** @description An org's instructions to its assistant. */
         Instructions: {
-            /** @description The text; null when there is none. */
+            /** @description The text; null if there is none. */
             instructions: string | null;
-            /** @description When they were set or cleared, in UTC; null when they never were. */
+            /** @description When they were set or cleared, in UTC; null if they never were. */
             updatedAt: components["schemas"]["OptionalTime"];
         };
         /** @description The instructions to set. */
@@ -316,7 +316,7 @@ export interface components {
             /** @description The text, which may have several lines; null clears. */
             instructions: string | null;
         };
-        /** @description Where the link was mailed to. */
+        /** @description The address that the link was mailed to. */
         MailedLink: {
             /** @description The mail address of the account. */
             mailedTo: string;
@@ -338,12 +338,12 @@ export interface components {
             id: string;
             /** @description The name, for people; empty if it is not known. The Team Data API doesn't show it. */
             name: string;
-            /** @description Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing. */
+            /** @description Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role don't. */
             role: string;
-            /** @description The id of the user, who is a member of the org once. */
+            /** @description The id of the user, who is in the org only once. */
             userId: string;
         };
-        /** @description Fields that are left out stay; null clears `name` and `email`. A member always has a role: null counts as left out. */
+        /** @description Fields that are left out keep their values; null clears `name` and `email`. A member always has a role: null counts as left out. */
         MemberChange: {
             /** @description One bare email address, for mail about the org. */
             email?: string | null;
@@ -352,16 +352,16 @@ export interface components {
             /** @description The role: `owner` and `admin` manage the org, `viewer` sees the settings page and changes nothing, `member` and any other gives no access. One that only looks like one of these, such as `Admin`, is refused. */
             role?: string | null;
         };
-        /** @description What became of a member. */
+        /** @description The result for a member. */
         MemberOutcome: {
             /** @description The member after the batch. */
             member: components["schemas"]["Member"];
             /**
-             * @description What was done.
+             * @description The change that was made.
              * @enum {string}
              */
             result: "added" | "changed" | "unchanged";
-            /** @description What the member was before; only where `result` is `changed`. */
+            /** @description The member before the change; only if `result` is `changed`. */
             was?: {
                 /** @description The address before; empty if it was not known. */
                 email: string;
@@ -371,7 +371,7 @@ export interface components {
                 role: string;
             };
         };
-        /** @description What became of each member. */
+        /** @description The results, one for each member. */
         MemberOutcomes: {
             /** @description One for each member, in the order of the request. */
             members: components["schemas"]["MemberOutcome"][];
@@ -384,7 +384,7 @@ export interface components {
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
-        /** @description What a member is to be. `name` and `email` that are left out stay; null clears. */
+        /** @description The fields of a member. `name` and `email` keep their values if they are left out; null clears. */
         MemberValues: {
             /** @description One bare email address, for mail about the org. */
             email?: string | null;
@@ -397,7 +397,7 @@ export interface components {
         NewAPIKey: {
             /** @description The id of an owner or administrator of the org. The key works while the user is one. */
             createdBy: string;
-            /** @description When it expires (never unless it is given), such as `2027-01-01T00:00:00Z`. */
+            /** @description When it expires, such as `2027-01-01T00:00:00Z`; never by default. */
             expiresAt?: string | null;
             /** @description Its name, for people. */
             name?: string | null;
@@ -412,20 +412,20 @@ export interface components {
         NewAuditLogEntry: {
             /** @description The action, such as `door.opened`. */
             action: string;
-            /** @description Who did it; null for no actor. Without it the actor is that of `Teamdata-Actor`. */
+            /** @description The actor; null for no actor. If it is left out, the actor is that of `Teamdata-Actor`. */
             actorId?: string | null;
-            /** @description The id of what it was done to. */
+            /** @description The id of the action's target. */
             targetId?: string | null;
         };
         /** @description A webhook endpoint to create. An org has at most 50 (409). */
         NewEndpoint: {
-            /** @description Its description, for people: what it is for. */
+            /** @description Its description, for people: its purpose. */
             description?: string | null;
             /** @description The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
             events: string[];
-            /** @description Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one. */
+            /** @description Its id, of A-Z a-z 0-9 _ and -; the server makes one by default. */
             id?: string | null;
-            /** @description A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes. */
+            /** @description A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. By default the server makes one of 32 random bytes. */
             secret?: string | null;
             /** @description Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. */
             url: string;
@@ -448,7 +448,7 @@ export interface components {
         NewFile: {
             /** @description Its media type, such as `application/pdf`. */
             contentType: string;
-            /** @description Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one. */
+            /** @description Its id, of A-Z a-z 0-9 _ and -; the server makes one by default. */
             id?: string | null;
             /** @description The name of the file. */
             name: string;
@@ -468,35 +468,35 @@ export interface components {
         };
         /** @description Members to add or update. */
         NewMembers: {
-            /** @description True to be told what would be done. Nothing is done then, and the `Idempotency-Key` is not used. */
+            /** @description Whether to answer only with what would be done. Nothing is done then, and the `Idempotency-Key` is not used. */
             dryRun?: boolean | null;
             /** @description 1 to 1,000 members. */
             members: components["schemas"]["NewMember"][];
-            /** @description Whether users who are members already are updated: `name` and `email` that are left out stay. Unless it is true, such a user is a conflict (409). */
+            /** @description Whether users who are members already are updated; `name` and `email` keep their values if they are left out. Otherwise such a user is a conflict (409). */
             upsert?: boolean | null;
         };
         /** @description An operator token to create. */
         NewOperatorToken: {
-            /** @description When it expires (never unless it is given), such as `2027-01-01T00:00:00Z`. */
+            /** @description When it expires, such as `2027-01-01T00:00:00Z`; never by default. */
             expiresAt?: string | null;
             /** @description Its name, for people. */
             name: string;
         };
         /** @description An org to create. */
         NewOrg: {
-            /** @description Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one. */
+            /** @description Its id, of A-Z a-z 0-9 _ and -; the server makes one by default. */
             id?: string | null;
             /** @description Its name, for people. */
             name: string;
             subscription?: components["schemas"]["NewSubscription"];
         };
-        /** @description Who is signed in, with which role, and how long the link is valid. */
+        /** @description The person, the role, and how long the link is valid. */
         NewPortalLink: {
-            /** @description The person's email address, for the page; that of the member, unless it is given. */
+            /** @description The person's email address, for the page; by default that of the member. */
             email?: string | null;
             /** @description How long the link is valid, in seconds; at most an hour, which is also the default. */
             expiresInSeconds?: number | null;
-            /** @description The person's name, for the page; that of the member, unless it is given. */
+            /** @description The person's name, for the page; by default that of the member. */
             name?: string | null;
             /**
              * @description The role: a `viewer` sees everything but secrets and changes nothing, an `admin` manages the org.
@@ -506,23 +506,23 @@ export interface components {
             /** @description The id of the user, of A-Z a-z 0-9 _ and -. The user need not be a member of the org. */
             userId: string;
         };
-        /** @description Which deliveries to replay, those of a filter or those that are named. */
+        /** @description The deliveries to replay, selected by a filter or named. */
         NewReplay: {
             /** @description 1 to 1,000 deliveries, instead of a filter. */
             deliveryIds?: string[] | null;
-            /** @description Whether to answer only how many there are, and do nothing. */
+            /** @description Whether to answer only with the number of deliveries, and replay nothing. */
             dryRun?: boolean | null;
-            /** @description Those of a filter, of which at least one field is given. Without `state` it selects those that are unsuccessful: failed, or waiting for a retry. */
+            /** @description A filter with at least one field. Without `state` it selects unsuccessful deliveries: failed, or waiting for a retry. */
             filter?: components["schemas"]["DeliveryFilter"];
         };
         /** @description How long the link is valid, and whether it is mailed. */
         NewSignInLink: {
-            /** @description How long the link is valid, in seconds; at most 168 hours, and 24 hours unless it is given. */
+            /** @description How long the link is valid, in seconds: at most 168 hours, by default 24 hours. */
             expiresInSeconds?: number | null;
-            /** @description True to mail the link to the address of the account, instead of showing it. */
+            /** @description Whether to mail the link to the address of the account instead of showing it. */
             mail?: boolean | null;
         };
-        /** @description The subscription of a new org. What is left out is that of an active one of the plan `selfHosted`. */
+        /** @description The subscription of a new org. Fields that are left out are those of an active subscription of the plan `selfHosted`. */
         NewSubscription: {
             /** @description The id of the subscription, of A-Z a-z 0-9 _ and -. */
             id?: string | null;
@@ -540,19 +540,19 @@ export interface components {
          * @example 1767312000000.mem_2
          */
         Next: string | null;
-        /** @description A server on the data. */
+        /** @description A server that uses the data. */
         Node: {
             /** @description How many milliseconds the database's clock is ahead of its own. */
             clockOffsetMs: number;
-            /** @description Its name, which no other node has at the time. */
+            /** @description Its name, which is unique among the nodes. */
             name: string;
             /** @description Its last heartbeat, in UTC. */
             seenAt: components["schemas"]["Time"];
-            /** @description For how many of the 64 shards of endpoints it sends. */
+            /** @description How many of the 64 shards of endpoints it sends for. */
             shards: number;
             /** @description When it was started, in UTC. */
             startedAt: components["schemas"]["Time"];
-            /** @description `running`, `stopping` while it hands over what it has, or `lost`: it was not seen for so long that the others have it. */
+            /** @description `running`; `stopping` while it hands over its shards; or `lost` when it has not been seen for so long that the others have taken them. */
             state: string;
             /** @description The version of its program. */
             version: string;
@@ -565,7 +565,7 @@ export interface components {
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
-        /** @description An empty object, which is taken for no body. */
+        /** @description An empty object, which counts as no body. */
         Nothing: Record<string, never>;
         /** @description An operator token, for the admin API over HTTPS. */
         OperatorToken: {
@@ -577,7 +577,7 @@ export interface components {
             id: string;
             /** @description Its name, for people. */
             name: string;
-            /** @description The token itself, `<id>.<secret>`; only in the answer that creates it, and null in a replay of that. */
+            /** @description The token itself, `<id>.<secret>`; only in the answer that creates it, and null when that answer is replayed. */
             token?: string | null;
         };
         /** @description A page of operator tokens, by id. */
@@ -590,7 +590,7 @@ export interface components {
         };
         /**
          * Format: date-time
-         * @description A time in UTC; null where there is none.
+         * @description A time in UTC, or null.
          * @example 2026-10-06T12:00:00.000Z
          */
         OptionalTime: string | null;
@@ -619,15 +619,15 @@ export interface components {
         };
         /** @description A plan. */
         Plan: {
-            /** @description Whether it is in every data file, and can't be changed. */
+            /** @description Whether it is built in, and so can't be changed. */
             builtIn: boolean;
             features: components["schemas"]["Features"];
             /** @description The name of the plan. */
             name: string;
         };
-        /** @description What the plan includes. */
+        /** @description The features of a plan. */
         PlanChange: {
-            /** @description All features that the plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. The list may be empty. */
+            /** @description All features of the plan: `api` for the Team Data API, `webhooks` for the delivery of events, `auditLog` for the audit log in that API. The list may be empty. */
             features: components["schemas"]["Feature"][];
         };
         /** @description A page of plans, the built-in ones first. */
@@ -647,7 +647,7 @@ export interface components {
             /** @description The id of the link. */
             id: string;
             /**
-             * @description What the person may do there.
+             * @description The person's role on the page.
              * @enum {string}
              */
             role: "viewer" | "admin";
@@ -655,29 +655,29 @@ export interface components {
             token: string | null;
             /** @description The link; null in a replay. */
             url: string | null;
-            /** @description Who signs in with it. */
+            /** @description The id of the person who signs in with it. */
             userId: string;
         };
         /** @description Somebody who is signed in through a portal link. */
         PortalSession: {
             /** @description When the person signed in, in UTC. */
             createdAt: components["schemas"]["Time"];
-            /** @description The person's mail address, as the link had it; empty when it is not known. */
+            /** @description The person's mail address, as given with the link; empty if it is not known. */
             email: string;
             /** @description The id of the session. */
             id: string;
             /** @description When the session was last used, in UTC, to the minute. */
             lastSeenAt: components["schemas"]["Time"];
-            /** @description The person's name, as the link had it; empty when it is not known. */
+            /** @description The person's name, as given with the link; empty if it is not known. */
             name: string;
             /**
-             * @description What the person may do there.
+             * @description The person's role on the page.
              * @enum {string}
              */
             role: "viewer" | "admin";
-            /** @description What the browser calls itself. */
+            /** @description The browser's name, as it sends it. */
             userAgent: string;
-            /** @description Who is signed in. */
+            /** @description The id of the person who is signed in. */
             userId: string;
         };
         /** @description A page of portal sessions, oldest first. */
@@ -695,28 +695,28 @@ export interface components {
             /** @description The id of the user. */
             userId: string;
         };
-        /** @description Many deliveries that are replayed, one after the other. */
+        /** @description A replay of many deliveries, one after the other. */
         Replay: {
             /** @description Who created it. */
             actorId: string | null;
-            /** @description When it was created, in UTC. What is attempted after that is left alone. */
+            /** @description When it was created, in UTC. Deliveries attempted after that are left alone. */
             createdAt: components["schemas"]["Time"];
-            /** @description How many deliveries it has made due. */
+            /** @description How many deliveries it has queued again. */
             done: number;
-            /** @description The filter that selects the deliveries; null if they are named. */
+            /** @description The filter that selects the deliveries; null if they were named. */
             filter: components["schemas"]["DeliveryFilter"];
-            /** @description When it was over, in UTC; null before. */
+            /** @description When it ended, in UTC; null before. */
             finishedAt: components["schemas"]["OptionalTime"];
             /** @description The id of the replay. */
             id: string;
-            /** @description Whether there were more than `total`, at which the count ends. */
+            /** @description Whether there were more than `total`, where counting stopped. */
             more: boolean;
             /**
              * @description `running` until it is `done` or `cancelled`.
              * @enum {string}
              */
             state: "running" | "done" | "cancelled";
-            /** @description How many were counted before it began. `done` may differ in the end, because deliveries succeed or fail meanwhile. */
+            /** @description How many deliveries were counted before it began. `done` may differ in the end, because deliveries succeed or fail meanwhile. */
             total: number;
         };
         /** @description A page of replays, latest first. */
@@ -727,16 +727,16 @@ export interface components {
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
-        /** @description What would be replayed. */
+        /** @description The deliveries that would be replayed. */
         ReplayPreview: {
             /** @description How many of them go to each endpoint, in order of id. */
             endpoints: components["schemas"]["ReplayedEndpoint"][];
-            /** @description Whether there are more than `total`, at which the count ends. */
+            /** @description Whether there are more than `total`, where counting stopped. */
             more: boolean;
             /** @description The number of deliveries. */
             total: number;
         };
-        /** @description An endpoint that deliveries would be replayed to. */
+        /** @description An endpoint to which deliveries would be replayed. */
         ReplayedEndpoint: {
             /** @description The id of the endpoint. */
             endpointId: string;
@@ -745,13 +745,13 @@ export interface components {
         };
         /** @description The new secret, and how long the old one also signs. */
         Rotation: {
-            /** @description How long the old secret also signs, in seconds, at most 168 hours; 0 unless it is given. */
+            /** @description How long the old secret also signs, in seconds, at most 168 hours; 0 by default. */
             overlapSeconds?: number | null;
-            /** @description A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes. */
+            /** @description A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. By default the server makes one of 32 random bytes. */
             secret?: string | null;
         };
         /**
-         * @description Something that a key may do. Neither includes the other.
+         * @description A permission of a key. Neither scope includes the other.
          * @enum {string}
          */
         Scope: "read" | "write";
@@ -759,14 +759,14 @@ export interface components {
         Scopes: components["schemas"]["Scope"][];
         /** @description The secrets that sign an endpoint's deliveries now. */
         Secret: {
-            /** @description The secret before the last rotation, in the same form; null when it no longer signs. */
+            /** @description The previous secret, in the same form; null if it no longer signs. */
             oldSecret: string | null;
-            /** @description Until when that one also signs, in UTC; null when it no longer does. */
+            /** @description Until when the previous secret also signs, in UTC; null if it no longer does. */
             oldSecretUntil: components["schemas"]["OptionalTime"];
             /** @description `whsec_` and the base64 of the bytes of the key. */
             secret: string;
         };
-        /** @description What was sent. */
+        /** @description The events that were sent. */
         SentEvents: {
             /** @description One for each event, in the order of the request. */
             events: components["schemas"]["Deliveries"][];
@@ -783,16 +783,16 @@ export interface components {
             token: string | null;
             /** @description The link; null in a replay. */
             url: string | null;
-            /** @description Who signs in with it. */
+            /** @description The id of the person who signs in with it. */
             userId: string;
         };
-        /** @description The state of the server, and what is waiting. */
+        /** @description The state of the server, and how much is waiting. */
         Status: {
-            /** @description Where it is served, such as https://data.example.com. */
+            /** @description The addresses of the server, such as https://data.example.com. */
             addresses: string[];
             /** @description The newest stored time, if that is more than a minute ahead of the clock; otherwise null. */
             aheadOfClock: components["schemas"]["OptionalTime"];
-            /** @description The certificates that it serves with. */
+            /** @description The server's certificates. */
             certificates: components["schemas"]["Certificate"][];
             /** @description The path of the data file. */
             dataFile: string;
@@ -802,7 +802,7 @@ export interface components {
             schema: number;
             /** @description Whether secrets are encrypted in the data file with a key that is kept outside of it. */
             sealed: boolean;
-            /** @description Since when the server has been serving; null where the data file is used without one. */
+            /** @description When the server began serving; null if the data file is used without a server. */
             since: components["schemas"]["OptionalTime"];
             /** @description The size of the data file in bytes. */
             size: number;
@@ -818,12 +818,12 @@ export interface components {
             interval: string;
             /** @description The name of the plan. */
             plan: string;
-            /** @description What is subscribed to. */
+            /** @description The product that is subscribed to. */
             product: string;
             /** @description Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none. */
             status: string;
         };
-        /** @description Fields that are left out stay. */
+        /** @description Fields that are left out keep their values. */
         SubscriptionChange: {
             /** @description The id of the subscription, of A-Z a-z 0-9 _ and -. */
             id?: string | null;
@@ -836,9 +836,9 @@ export interface components {
             /** @description Its status: `active`, `trialing` and `pastDue` grant the plan's features; any other grants none. */
             status?: string | null;
         };
-        /** @description What to send as a test. */
+        /** @description The test event to send. */
         Test: {
-            /** @description The event type, `webhook.test` if it is left out: a built-in event type, or a registered one whose schema has an example, or lets one be made. */
+            /** @description The event type: a built-in one, or a registered one whose schema has an example or allows one to be made. The default is `webhook.test`. */
             type?: string | null;
         };
         /** @description The delivery of a test event. */
@@ -852,9 +852,9 @@ export interface components {
          * @example 2026-10-06T12:00:00.000Z
          */
         Time: string;
-        /** @description What is waiting to be sent. */
+        /** @description The deliveries and mails waiting to be sent. */
         Waiting: {
-            /** @description When the first of these deliveries is due; null where there is none. */
+            /** @description When the first of these deliveries is due; null if there is none. */
             dueAt: components["schemas"]["OptionalTime"];
             /** @description The number of enabled endpoints with waiting deliveries. */
             endpoints: number;
