@@ -53,7 +53,7 @@ type layout struct {
 	Main    template.HTML // the page's own part, rendered
 	Section string        // of the navigation, such as keys; empty outside of an org
 	Account *store.Account
-	Name    string      // of the person, as the org knows it; or the user id
+	Name    string      // of the person, as the org knows it; or else the address or the user id
 	Org     *store.Org  // nil outside of an org
 	Orgs    []store.Org // that the person may see
 	Portal  bool        // the person has no account here
@@ -129,7 +129,7 @@ func (r *request) layout(page any) layout {
 		l.Clock = r.s.config.TestClock()
 	}
 	if r.Account.UserID != "" {
-		l.Account, l.Name = &r.Account, cmp.Or(r.Member.Name, r.Account.UserID)
+		l.Account, l.Name = &r.Account, cmp.Or(r.Member.Name, r.name, r.Account.Email, r.Account.UserID)
 	}
 	if r.Org.ID != "" {
 		l.Org, l.Manages = &r.Org, r.Member.Manages()
