@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -19,6 +20,11 @@ type Sample struct {
 	ID       string // in lower case, of letters only, such as python
 	Code     string
 }
+
+var verifyFunction = regexp.MustCompile(`(?m)^(?:func|function|def) verify\(.*\n(?:(?:[ \t].*)?\n)*(?:\}|end)?`)
+
+// Verify is the sample's function verify; empty: the sample has none.
+func (s Sample) Verify() string { return strings.TrimSpace(verifyFunction.FindString(s.Code)) }
 
 // languages are the names of those that there are samples in, by what follows the fence
 // of a block of code.

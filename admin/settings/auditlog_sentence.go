@@ -64,7 +64,7 @@ var sentences = map[string]sentence{
 	"org.renamed":                   {"renamed the org", noTarget, ""},
 	"passkey.added":                 {"added a passkey", userTarget, ""},
 	"passkey.removed":               {"removed a passkey", userTarget, ""},
-	"portalLink.created":            {"made a portal link for ", userTarget, ""},
+	"portalLink.created":            {"created a portal link for ", userTarget, ""},
 	"portalLink.used":               {"signed in through a portal link", noTarget, ""},
 	"portalSession.ended":           {"ended the portal session of ", userTarget, ""},
 	"signInLink.created":            {"sent a sign-in link to ", userTarget, ""},
@@ -82,7 +82,7 @@ func sentenceOf(e store.AuditEntry) sentence {
 	case strings.HasPrefix(e.Action, "passkey."):
 		return sentence{s.before + " of ", userTarget, ""}
 	case e.Action == "endpoint.disabled" && e.ActorID == "":
-		return sentence{"disabled the endpoint ", endpointTarget, ", which did not acknowledge"}
+		return sentence{"disabled the endpoint ", endpointTarget, ", which acknowledged nothing"}
 	}
 	return s
 }

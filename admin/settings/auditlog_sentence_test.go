@@ -61,11 +61,11 @@ func TestAuditSentences(t *testing.T) {
 		return nil
 	})
 	page := b.get(auditPath)
-	page.wants(t, 200, "disabled the endpoint <a class=\"strong\" href=\"/settings/orgs/org_acme/endpoints/whe_1\"", ", which did not acknowledge",
+	page.wants(t, 200, "disabled the endpoint <a class=\"strong\" href=\"/settings/orgs/org_acme/endpoints/whe_1\"", ", which acknowledged nothing",
 		`deleted the endpoint <bdi class="strong" title="whe_gone">whe_gone</bdi>`, `door.opened <bdi class="strong" title="door_1">`,
 		"added the member <a class=\"strong\" href=\"/settings/orgs/org_acme/members/usr_new\"", "<bdi>Nina &lt;b&gt;</bdi>", `title="usr_alan"><bdi>Alan</bdi>`, "removed a passkey<",
 		`<bdi>System</bdi>`, "Times in UTC")
-	b.get(auditPath+"?actor=System").wants(t, 200, "did not acknowledge")
+	b.get(auditPath+"?actor=System").wants(t, 200, "acknowledged nothing")
 	b.get(auditPath+"?target=whe_gone").wants(t, 200, "deleted the endpoint")
 }
 

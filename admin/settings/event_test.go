@@ -74,14 +74,14 @@ func TestReplayOfHeld(t *testing.T) {
 	b.post(path+"/replay", nil).leads(t, path+"?done=delivery-replayed")
 	for _, page := range []string{path + "?done=delivery-replayed", path + "/live"} {
 		r := b.get(page)
-		r.wants(t, 200, "Held:", "It is sent once the endpoint is enabled.")
+		r.wants(t, 200, "Held:", "The delivery is sent once the endpoint is enabled.")
 		for _, wrong := range []string{"Retry now", "Retry</button>", "Retry once enabled", "on its way", "in a moment", "due now"} {
 			if strings.Contains(r.Body, wrong) {
 				t.Errorf("%s says %q", page, wrong)
 			}
 		}
 	}
-	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "on enable", "1 delivery is held")
+	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, `title="Sent once the endpoint is enabled">–</span>`, "1 delivery is held")
 }
 
 // After a delivery was acknowledged, whatever was done before, no part of its page says

@@ -231,8 +231,8 @@ var sections = map[string]string{
 var notices = map[string]string{
 	"signed-out":       "You are signed out.",
 	"session-ended":    "You were signed out, because your session has ended or you may no longer see any org. An owner of an org can give you a role again.",
-	"draft-carried":    "You were signed out. What you typed is not lost: sign in again, and it is back.",
-	"draft-kept":       "You were signed out. What you typed is still here: nothing was saved.",
+	"draft-carried":    "You were signed out. Sign in again to get back what you typed.",
+	"draft-kept":       "You were signed out. What you typed is still here, but was not saved.",
 	"welcome":          "Your password is set, and you are signed in. Add a passkey below to sign in without it.",
 	"password-changed": "Your password was changed. You are signed out everywhere else.",
 	"passkey-added":    "The passkey was added. You can now sign in with it.",
@@ -249,7 +249,7 @@ var notices = map[string]string{
 	"instructions-cleared":   "The instructions were cleared.",
 
 	"endpoint-updated":  "The endpoint was updated.",
-	"endpoint-enabled":  "The endpoint is enabled. What was held is sent in order.",
+	"endpoint-enabled":  "The endpoint is enabled. Held deliveries are sent in order.",
 	"endpoint-disabled": "The endpoint is disabled. Its events are held until it is enabled.",
 	"endpoint-deleted":  "The endpoint was deleted.",
 	"secret-rotated":    "The secret was rotated. Give the new one to the receiver.",

@@ -66,6 +66,21 @@ func (s *attacker) viewEverything(b *browser) {
 	}
 }
 
+// A viewer sees how an endpoint is set up, and no heading without anything below it.
+func TestViewersSettingsOfAnEndpoint(t *testing.T) {
+	w := newEnv(t)
+	w.addEndpoint(store.Endpoint{ID: "whe_1", URL: "https://hooks.example/a", Description: "Billing"})
+	w.signedIn("usr_ada").get("/orgs/org_acme/endpoints/whe_1/settings").wants(t, 200, "Danger zone", "Signing secret", `name="events"`)
+	w.setRole("usr_grace", store.RoleViewer)
+	page := w.signedIn("usr_grace").get("/orgs/org_acme/endpoints/whe_1/settings")
+	page.wants(t, 200, "<dd>https://hooks.example/a</dd>", "<bdi>Billing</bdi>", "<li><code>member.added</code></li>", "whe_1</code>")
+	for _, empty := range []string{"Danger zone", "Signing secret", `<input class="input"`} {
+		if strings.Contains(page.Body, empty) {
+			t.Errorf("the page has %s", empty)
+		}
+	}
+}
+
 // secrets are those of org_acme's endpoint.
 func (s *attacker) secrets() (secrets []string) {
 	s.View(func(tx store.Tx) error {
