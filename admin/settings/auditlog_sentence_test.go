@@ -110,6 +110,8 @@ func TestAuditSentencesNameThings(t *testing.T) {
 			t.Errorf("the page shows an id: %s", id)
 		}
 	}
+	b.get(auditPath+"?target=bo").wants(t, 200, "changed the role of <a")
+	b.get(auditPath+"?target=lee").wants(t, 200, "No entries match the filter.")
 	b.get("/orgs").wants(t, 200, `<span class="cut strong"><bdi>Ada</bdi></span>`)
 }
 

@@ -57,6 +57,9 @@ func (s *attacker) viewEverything(b *browser) {
 			if strings.Contains(form, `method="post"`) && !strings.Contains(form, `action="/settings/sign-out"`) && !strings.Contains(form, `action="/settings/account`) {
 				s.Errorf("%s has the form %s", rt.path, form)
 			}
+			if action := actionValue.FindStringSubmatch(form); action != nil && inOrg(action[1]) && !leadsToViewable(action[1]) {
+				s.Errorf("%s has a form to %s", rt.path, action[1])
+			}
 		}
 		for _, link := range linkElement.FindAllString(r.Body, -1) {
 			if href := hrefValue.FindStringSubmatch(link); href != nil && inOrg(href[1]) && !leadsToViewable(href[1]) {
