@@ -28,6 +28,8 @@ func TestSettingsShows(t *testing.T) {
 		{"deliveries in the order of the times shown", (*tab).checkOrder},
 		{"a delivery by its id", (*tab).checkFound},
 		{"a time in Tokyo", (*tab).checkZone},
+		{"times within sentences", (*tab).checkSentences},
+		{"event types", (*tab).checkEventTypes},
 		{"rows", (*tab).checkRows},
 		{"titles", (*tab).checkTitles},
 		{"print", (*tab).checkPrint},
@@ -116,6 +118,43 @@ func (b *tab) checkZone() {
 	})
 	if got := b.firstDelivery(); got != link {
 		b.t.Errorf("between the time of %s there is %q:\n%s", link, got, b.text())
+	}
+}
+
+// checkSentences: times within sentences are the same from the script, in a page that came in
+// another zone, as from the server.
+func (b *tab) checkSentences() {
+	send(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "America/St_Johns"})
+	defer send(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "UTC"})
+	const times = `() => [...document.querySelectorAll('main time[data-as="at"]')].map((el) => el.textContent)`
+	b.open(acme + "/endpoints/whe_dead")
+	ours, _ := evaluate[[]string](b, times)
+	b.open(acme + "/endpoints/whe_dead")
+	if theirs, _ := evaluate[[]string](b, times); len(ours) != 1 || !slices.Equal(ours, theirs) {
+		b.t.Errorf("the script shows %q, the server %q", ours, theirs)
+	}
+}
+
+// checkEventTypes: what is included in a group that is ticked, or in all events, is quiet, and
+// what is beside it stays as it is.
+func (b *tab) checkEventTypes() {
+	quiet := func() string {
+		names, _ := evaluate[[]string](b, `() => {
+			const muted = getComputedStyle(document.querySelector(".type-list .hint")).color;
+			return [...document.querySelectorAll(".type-list .types code")].filter((el) => getComputedStyle(el).color === muted).map((el) => el.innerText);
+		}`)
+		return strings.Join(names, " ")
+	}
+	b.open(acme + "/new-endpoint")
+	for _, step := range []struct{ tick, want string }{
+		{"file.uploaded", ""},
+		{"Members", "member.added member.changed member.removed"},
+		{"All events", "member.added member.changed member.removed subscription.changed file.uploaded assistant.instructionsChanged invoice.paid"},
+	} {
+		b.tick(step.tick)
+		if got := quiet(); got != step.want {
+			b.t.Errorf("with %s ticked %q are quiet", step.tick, got)
+		}
 	}
 }
 
