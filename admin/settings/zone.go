@@ -136,6 +136,9 @@ func formatAt(t time.Time, zone *time.Location, now time.Time) string {
 var timeStyles = map[string]func(t time.Time, zone *time.Location, now time.Time) string{
 	"when": formatExact,
 	"at":   formatAt,
+	"minute": func(t time.Time, zone *time.Location, now time.Time) string {
+		return strings.TrimSuffix(formatExact(t, zone, now), t.Format(":05"))
+	},
 	"ago":  formatAgo,
 	"date": func(t time.Time, zone *time.Location, _ time.Time) string { return t.In(zone).Format("2 Jan 2006") },
 }

@@ -41,6 +41,9 @@ func TestFormatTimes(t *testing.T) {
 		{now.Add(-49 * time.Hour), "22 Nov 13:35:00", "on 22 Nov at 13:35", "2 d"},
 		{now.AddDate(-1, 0, 0), "24 Nov 2025 14:35:00", "on 24 Nov 2025 at 14:35", "24 Nov 2025"},
 	} {
+		if got := timeStyles["minute"](c.at.UTC(), berlin, now); got != c.exact[:len(c.exact)-3] {
+			t.Errorf("without seconds: got %q of %q", got, c.exact)
+		}
 		if got := formatAt(c.at.UTC(), berlin, now); got != c.within {
 			t.Errorf("in a sentence: got %q, want %q", got, c.within)
 		}

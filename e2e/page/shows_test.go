@@ -126,12 +126,23 @@ func (b *tab) checkZone() {
 func (b *tab) checkSentences() {
 	send(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "America/St_Johns"})
 	defer send(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "UTC"})
-	const times = `() => [...document.querySelectorAll('main time[data-as="at"]')].map((el) => el.textContent)`
-	b.open(acme + "/endpoints/whe_dead")
-	ours, _ := evaluate[[]string](b, times)
-	b.open(acme + "/endpoints/whe_dead")
-	if theirs, _ := evaluate[[]string](b, times); len(ours) != 1 || !slices.Equal(ours, theirs) {
-		b.t.Errorf("the script shows %q, the server %q", ours, theirs)
+	const times = `() => [...document.querySelectorAll('main time:is([data-as="at"], [data-as="minute"])')].map((el) => el.textContent)`
+	b.teamdata("endpoint", "create", "--id", "whe_nowhere", "--url", "https://nowhere.invalid/", "--events", "invoice.paid")
+	b.teamdata("endpoint", "test", "whe_nowhere")
+	b.await("the failure", func() bool {
+		b.open(acme + "/endpoints/whe_nowhere")
+		return strings.Contains(b.text(), "Failing since about")
+	})
+	for _, endpoint := range []string{"whe_dead", "whe_fail", "whe_nowhere"} {
+		evaluate[any](b, `() => { document.cookie = "tz=; Path=/settings; Max-Age=0; Secure"; }`)
+		b.open(acme + "/endpoints/" + endpoint)
+		ours, _ := evaluate[[]string](b, times)
+		b.open(acme + "/endpoints/" + endpoint)
+		theirs, _ := evaluate[[]string](b, times)
+		b.t.Logf("%s shows %q", endpoint, ours)
+		if len(ours) == 0 || !slices.Equal(ours, theirs) {
+			b.t.Errorf("%s: the script shows %q, the server %q", endpoint, ours, theirs)
+		}
 	}
 }
 

@@ -44,6 +44,7 @@ function showTimes(root) {
     const p = partsOf(at);
     el.title = `${p.weekday} ${p.date} ${p.year}, ${p.clock} ${p.offset}`;
     if (el.dataset.as === "when") el.textContent = exact(p, now);
+    if (el.dataset.as === "minute") el.textContent = exact(p, now).slice(0, -3);
     if (el.dataset.as === "at") el.textContent = within(p, now);
     if (el.dataset.as === "date") el.textContent = `${p.date} ${p.year}`;
   }
