@@ -77,6 +77,11 @@ type Sample struct {
 	Code     string
 }
 
+var verifyFunction = regexp.MustCompile(`(?m)^(?:func|function|def) verify\(.*\n(?:(?:[ \t].*)?\n)*(?:\}|end)?`)
+
+// Verify is the sample's function verify; empty: the sample has none.
+func (s Sample) Verify() string { return strings.TrimSpace(verifyFunction.FindString(s.Code)) }
+
 // languages are the names of those that there are samples in, by what follows the fence
 // of a block of code.
 var languages = map[string]string{"go": "Go", "js": "Node", "python": "Python", "ruby": "Ruby", "sh": "Shell"}

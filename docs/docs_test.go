@@ -29,6 +29,13 @@ func TestSamples(t *testing.T) {
 			t.Errorf("the sample in %s is not whole:\n%s", s.Language, s.Code)
 		}
 	}
+	for _, s := range Samples() {
+		got := s.Verify()
+		whole := strings.Contains(got, "verify(") && strings.Contains(s.Code, "\n"+got+"\n") && !strings.Contains(got, "WEBHOOK_SECRETS") && strings.Contains(strings.ToLower(got), "secret is not whole")
+		if s.Language == "Shell" && got != "" || s.Language != "Shell" && !whole {
+			t.Errorf("in %s the function verify is\n%s", s.Language, got)
+		}
+	}
 	if want := []string{"Go", "Node", "Python", "Ruby", "Shell"}; !slices.Equal(names, want) {
 		t.Errorf("there are samples in %q, not %q", names, want)
 	}

@@ -211,3 +211,14 @@ func auditAndEmit(failed error, tx Tx, actorID, orgID, event, targetID string, d
 	_, err := Emit(tx, orgID, event, data)
 	return err
 }
+
+// EventOf finds the event that was emitted with an audit entry: its id was generated right
+// after the entry's. notFound: no endpoint selected it, it is no longer kept, or the entry
+// has no event.
+func EventOf(tx Tx, entry AuditEntry) (Event, error) {
+	e, err := tx.Event(idAfter(entry.ID, PrefixEvent))
+	if err == nil && (e.OrgID != entry.OrgID || e.Type != entry.Action) {
+		return Event{}, Errorf(CodeNotFound, "The entry has no such event.")
+	}
+	return e, err
+}

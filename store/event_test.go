@@ -35,6 +35,38 @@ func testEventsWithoutWebhooks(s *subject) {
 	s.Equal("audit entries", strings.Count(s.AuditLog(acme), `"file.uploaded"`), 4)
 }
 
+// TestEventOf: the event of an audit entry is found while it is kept, and no other's is.
+func TestEventOf(t *testing.T) { onBoth(t, testEventOf) }
+
+func testEventOf(s *subject) {
+	s.Seed()
+	s.Write(upload)
+	delivery := s.Claimable()[0]
+	s.Write(func(tx store.Tx) error {
+		page, err := tx.AuditPageBefore(acme, store.Cursor{}, 1, nil)
+		if err != nil {
+			return err
+		}
+		entry := store.AuditEntry{OrgID: acme, ID: page.Last.ID, Action: store.EventFileUploaded}
+		e, err := store.EventOf(tx, entry)
+		s.Equal("its first delivery", store.FirstDelivery(e.ID), delivery)
+		if err != nil {
+			return err
+		}
+		for _, other := range []store.AuditEntry{
+			{OrgID: acme, ID: entry.ID, Action: store.EventMemberAdded},
+			{OrgID: "org_other", ID: entry.ID, Action: entry.Action},
+			{OrgID: acme, ID: e.ID, Action: entry.Action},
+			{OrgID: acme, ID: "aud_1", Action: entry.Action},
+		} {
+			if _, err := store.EventOf(tx, other); !store.IsNotFound(err) {
+				s.Errorf("%v: %v", other, err)
+			}
+		}
+		return nil
+	})
+}
+
 func TestOtherRules(t *testing.T) { onBoth(t, testOtherRules) }
 
 func testOtherRules(s *subject) {

@@ -69,20 +69,39 @@ func (s *IDSource) Next(prefix string, now time.Time) string {
 // Other text is ignored. Two sources that follow the same id make different ones.
 // Their time does not run ahead by that, however often they follow each other.
 func (s *IDSource) Follow(id string) {
-	ms, ok := IDTime(id)
-	if !ok || ms < s.ms {
+	at, ok := sourceAt(id)
+	if !ok || at.ms < s.ms {
 		return
 	}
-	var high, low uint64
-	for _, c := range []byte(id[len(id)-16:]) {
-		high, low = high<<5|low>>59, low<<5|uint64(max(strings.IndexByte(crockford, c), 0))
-	}
-	if ms > s.ms || uint16(high) > s.high || uint16(high) == s.high && low >= s.low {
-		s.ms, s.high, s.low = ms, uint16(high), low
+	if at.ms > s.ms || at.high > s.high || at.high == s.high && at.low >= s.low {
+		*s = at
 		var b [8]byte
 		rand.Read(b[:])
 		s.rise(binary.BigEndian.Uint64(b[:])) // so far that no other source makes the same
 	}
+}
+
+// sourceAt returns an IDSource that has just generated an id; ok is false for other text.
+func sourceAt(id string) (s IDSource, ok bool) {
+	if s.ms, ok = IDTime(id); !ok {
+		return s, false
+	}
+	var high uint64
+	for _, c := range []byte(id[len(id)-16:]) {
+		high, s.low = high<<5|s.low>>59, s.low<<5|uint64(max(strings.IndexByte(crockford, c), 0))
+	}
+	s.high = uint16(high)
+	return s, true
+}
+
+// idAfter returns the id that an IDSource generates right after another one within the
+// same millisecond, with a prefix; empty for other text.
+func idAfter(id, prefix string) string {
+	s, ok := sourceAt(id)
+	if !ok {
+		return ""
+	}
+	return s.Next(prefix, time.UnixMilli(0))
 }
 
 // IDTime returns the time of an id that an IDSource generated, in Unix

@@ -139,7 +139,7 @@ func (f *auditFilter) parse(r *request, tx store.Tx) (err error) {
 const maxKeysNamed = 1000
 
 // targetsNamed are the ids that a text means: itself, endpoints with it in the URL,
-// API keys with it in the name, and the membership of a user id.
+// API keys and the first members with it in the name, and the membership of a user id.
 func (r *request) targetsNamed(tx store.Tx, text string) ([]string, error) {
 	ids, has := []string{text}, containsFold(text)
 	endpoints, err := tx.Endpoints(r.Org.ID)
@@ -155,6 +155,15 @@ func (r *request) targetsNamed(tx store.Tx, text string) ([]string, error) {
 	for _, k := range keys {
 		if has(k.Name) {
 			ids = append(ids, k.ID)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	members, err := r.membersAfter(tx, store.Cursor{}, maxSearched)
+	for _, m := range members {
+		if has(m.Name) {
+			ids = append(ids, m.ID, m.UserID)
 		}
 	}
 	if err != nil || !store.ValidID(text) {

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 
 	"teamdata/store"
@@ -25,7 +26,14 @@ const (
 	keyTarget
 	endpointTarget
 	deliveryTarget
+	fileTarget
 )
+
+// unnamed are the kinds of things whose names may not be known, each with how a sentence
+// leads to a name and what it says instead: whoever removed a member removed "a member".
+var unnamed = map[targetKind][2]string{
+	memberTarget: {"the member ", "a member"}, fileTarget: {"the file ", "a file"}, deliveryTarget: {"the delivery of ", "a delivery"},
+}
 
 // sentences are the sentences of the program's own actions. An entry that an application
 // appends is shown as its action and its target.
@@ -38,7 +46,7 @@ var sentences = map[string]sentence{
 	"auditLog.exported":             {"exported the audit log", noTarget, ""},
 	"deliveries.replayCancelled":    {"cancelled a replay of many deliveries", noTarget, ""},
 	"deliveries.replayed":           {"replayed many deliveries", noTarget, ""},
-	"delivery.replayed":             {"replayed the delivery ", deliveryTarget, ""},
+	"delivery.replayed":             {"replayed the delivery of ", deliveryTarget, ""},
 	"endpoint.changed":              {"updated the endpoint ", endpointTarget, ""},
 	"endpoint.created":              {"added the endpoint ", endpointTarget, ""},
 	"endpoint.disabled":             {"disabled the endpoint ", endpointTarget, ""},
@@ -47,7 +55,7 @@ var sentences = map[string]sentence{
 	"endpoint.removed":              {"deleted the endpoint ", endpointTarget, ""},
 	"endpoint.secretRotated":        {"rotated the secret of ", endpointTarget, ""},
 	"endpoint.secretShown":          {"viewed the secret of ", endpointTarget, ""},
-	"file.uploaded":                 {"uploaded the file ", anyTarget, ""},
+	"file.uploaded":                 {"uploaded the file ", fileTarget, ""},
 	"member.added":                  {"added the member ", memberTarget, ""},
 	"member.changed":                {"updated the member ", memberTarget, ""},
 	"member.removed":                {"removed the member ", memberTarget, ""},
@@ -56,7 +64,7 @@ var sentences = map[string]sentence{
 	"org.renamed":                   {"renamed the org", noTarget, ""},
 	"passkey.added":                 {"added a passkey", userTarget, ""},
 	"passkey.removed":               {"removed a passkey", userTarget, ""},
-	"portalLink.created":            {"made a portal link for ", userTarget, ""},
+	"portalLink.created":            {"created a portal link for ", userTarget, ""},
 	"portalLink.used":               {"signed in through a portal link", noTarget, ""},
 	"portalSession.ended":           {"ended the portal session of ", userTarget, ""},
 	"signInLink.created":            {"sent a sign-in link to ", userTarget, ""},
@@ -74,7 +82,7 @@ func sentenceOf(e store.AuditEntry) sentence {
 	case strings.HasPrefix(e.Action, "passkey."):
 		return sentence{s.before + " of ", userTarget, ""}
 	case e.Action == "endpoint.disabled" && e.ActorID == "":
-		return sentence{"disabled the endpoint ", endpointTarget, ", which did not acknowledge"}
+		return sentence{"disabled the endpoint ", endpointTarget, ", which acknowledged nothing"}
 	}
 	return s
 }
@@ -90,7 +98,7 @@ type auditRow struct {
 // auditTarget is the entry's object.
 type auditTarget struct {
 	ID   string
-	Name string // empty: the sentence names none
+	Name string // what is known best: name, URL, or id; empty: the sentence names none
 	Path string // of its page; empty: it is gone, or has none
 }
 
@@ -100,17 +108,20 @@ func (r *request) auditRow(tx store.Tx, e store.AuditEntry) (row auditRow, err e
 	if row.Who, err = r.person(tx, e.ActorID); err != nil || e.TargetID == "" || s.target == noTarget {
 		return row, err
 	}
-	row.Target, err = r.auditTarget(tx, s.target, e.TargetID)
+	row.Target, err = r.auditTarget(tx, s.target, e)
 	if store.IsNotFound(err) {
 		row.Target, err = auditTarget{}, nil
+	}
+	if words, ok := unnamed[s.target]; ok && row.Target.Name == "" {
+		row.Before, row.Target.Name = strings.TrimSuffix(s.before, words[0]), words[1]
 	}
 	row.Target.ID, row.Target.Name = e.TargetID, cmp.Or(row.Target.Name, e.TargetID)
 	return row, err
 }
 
-// auditTarget finds the name and the page of a target. notFound: it is gone.
-func (r *request) auditTarget(tx store.Tx, kind targetKind, id string) (auditTarget, error) {
-	switch kind {
+// auditTarget finds the name and the page of an entry's target. notFound: it is gone.
+func (r *request) auditTarget(tx store.Tx, kind targetKind, e store.AuditEntry) (auditTarget, error) {
+	switch id := e.TargetID; kind {
 	case memberTarget:
 		m, err := r.memberBy(tx, id)
 		p := r.memberAsPerson(m)
@@ -123,10 +134,12 @@ func (r *request) auditTarget(tx store.Tx, kind targetKind, id string) (auditTar
 		return auditTarget{Name: k.Name, Path: r.path("keys", id)}, err
 	case endpointTarget:
 		e, err := store.FindEndpoint(tx, r.Org.ID, id)
-		return auditTarget{Name: e.URL, Path: r.path("endpoints", id)}, err
+		return auditTarget{Name: shortURL(e.URL), Path: r.path("endpoints", id)}, err
 	case deliveryTarget:
-		_, _, err := store.FindDelivery(tx, r.Org.ID, id)
-		return auditTarget{Path: r.path("deliveries", id)}, err
+		d, _, err := store.FindDelivery(tx, r.Org.ID, id)
+		return auditTarget{Name: d.EventType, Path: r.path("deliveries", id)}, err
+	case fileTarget:
+		return r.fileTarget(tx, e)
 	case anyTarget:
 		if strings.HasPrefix(id, store.PrefixEvent) {
 			e, err := r.event(tx, id)
@@ -134,4 +147,18 @@ func (r *request) auditTarget(tx store.Tx, kind targetKind, id string) (auditTar
 		}
 	}
 	return auditTarget{}, nil
+}
+
+// fileTarget finds the name of an uploaded file in its event, the only place that has it.
+func (r *request) fileTarget(tx store.Tx, e store.AuditEntry) (auditTarget, error) {
+	e.OrgID = r.Org.ID
+	event, err := store.EventOf(tx, e)
+	if err != nil {
+		return auditTarget{}, err
+	}
+	var body struct{ Data struct{ FileID, Name string } }
+	if json.Unmarshal(event.Body, &body) != nil || body.Data.FileID != e.TargetID {
+		return auditTarget{}, nil
+	}
+	return auditTarget{Name: body.Data.Name, Path: r.path("events", event.ID)}, nil
 }

@@ -61,12 +61,58 @@ func TestAuditSentences(t *testing.T) {
 		return nil
 	})
 	page := b.get(auditPath)
-	page.wants(t, 200, "disabled the endpoint <a class=\"strong\" href=\"/settings/orgs/org_acme/endpoints/whe_1\"", ", which did not acknowledge",
+	page.wants(t, 200, "disabled the endpoint <a class=\"strong\" href=\"/settings/orgs/org_acme/endpoints/whe_1\"", ", which acknowledged nothing",
 		`deleted the endpoint <bdi class="strong" title="whe_gone">whe_gone</bdi>`, `door.opened <bdi class="strong" title="door_1">`,
 		"added the member <a class=\"strong\" href=\"/settings/orgs/org_acme/members/usr_new\"", "<bdi>Nina &lt;b&gt;</bdi>", `title="usr_alan"><bdi>Alan</bdi>`, "removed a passkey<",
 		`<bdi>System</bdi>`, "Times in UTC")
-	b.get(auditPath+"?actor=System").wants(t, 200, "did not acknowledge")
+	b.get(auditPath+"?actor=System").wants(t, 200, "acknowledged nothing")
 	b.get(auditPath+"?target=whe_gone").wants(t, 200, "deleted the endpoint")
+}
+
+// Members, people and files are shown by their names, with the ids in titles. Where no name
+// is known, the sentence says what it was.
+func TestAuditSentencesNameThings(t *testing.T) {
+	w := newEnv(t)
+	b := w.signedIn("usr_ada")
+	w.endpoint("whe_1", "file.uploaded")
+	sent := w.test("whe_1").ID
+	w.Update(func(tx store.Tx) error {
+		_, err := store.ImportMember(tx, store.Member{OrgID: "org_acme", ID: "mem_of_an_import", UserID: "usr_bo", Role: "member", Name: "Bo"})
+		if err == nil {
+			_, err = store.AddMember(tx, "usr_ada", store.Member{OrgID: "org_acme", UserID: "usr_left", Role: "member", Name: "Lee"})
+		}
+		if err == nil {
+			err = store.RemoveMember(tx, "usr_left", "org_acme", "usr_left")
+		}
+		if err == nil {
+			_, err = store.UploadFile(tx, "usr_bo", store.File{OrgID: "org_acme", ID: "fil_kept", Name: "Budget <2027>.xlsx", ContentType: "b"})
+		}
+		for _, e := range []store.AuditEntry{
+			{Action: "member.roleChanged", TargetID: "mem_of_an_import"},
+			{Action: "file.uploaded", TargetID: "fil_unknown"},
+			{Action: "delivery.replayed", TargetID: "whd_gone"},
+			{Action: "delivery.replayed", TargetID: sent},
+		} {
+			e.OrgID = "org_acme"
+			if err == nil {
+				_, err = store.AppendAudit(tx, e)
+			}
+		}
+		return err
+	})
+	page := b.get(auditPath)
+	page.wants(t, 200, `changed the role of <a class="strong" href="/settings/orgs/org_acme/members/usr_bo" title="mem_of_an_import"><bdi>Bo</bdi>`,
+		`uploaded the file <a class="strong" href="/settings/orgs/org_acme/events/evt_`, `title="fil_kept"><bdi>Budget &lt;2027&gt;.xlsx</bdi>`,
+		`uploaded <bdi class="strong" title="fil_unknown">a file</bdi>`, `added <bdi class="strong" title="mem_`, `removed <bdi class="strong" title="mem_`,
+		`title="usr_left"><bdi>Former member</bdi>`, `replayed <bdi class="strong" title="whd_gone">a delivery</bdi>`, "replayed the delivery of <a", "<bdi>webhook.test</bdi>")
+	for _, id := range []string{">mem_", ">fil_", ">usr_", ">whd_"} {
+		if strings.Contains(page.Body, id) {
+			t.Errorf("the page shows an id: %s", id)
+		}
+	}
+	b.get(auditPath+"?target=bo").wants(t, 200, "changed the role of <a")
+	b.get(auditPath+"?target=lee").wants(t, 200, "No entries match the filter.")
+	b.get("/orgs").wants(t, 200, `<span class="cut strong"><bdi>Ada</bdi></span>`)
 }
 
 func TestAuditLogInTheReadersZone(t *testing.T) {

@@ -63,7 +63,7 @@ func TestAuditLog(t *testing.T) {
 		name, _, _ := strings.Cut(query, "=")
 		b.get(auditPath+"?actor=kept&"+query).wants(t, 400, `id="`+name+`-error"`, `aria-invalid="true" aria-describedby="`+name+`-error"`, `value="kept"`)
 	}
-	b.get(auditPath+"?before=x").wants(t, 400, "no such place")
+	b.get(auditPath+"?before=x").wants(t, 400, "This page of the list does not exist")
 	w.signedIn("usr_alan").get("/orgs/org_other/audit-log").wants(t, 404)
 }
 

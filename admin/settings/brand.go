@@ -32,7 +32,7 @@ const (
 func CheckBrandName(name string) error {
 	hidden := strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) })
 	if n := utf8.RuneCountInString(name); n < 1 || n > maxBrandName || hidden || !utf8.ValidString(name) || strings.TrimSpace(name) != name {
-		return hint.New(fmt.Sprintf("%.60q is no name for the page", name), fmt.Sprintf("give 1 to %d characters without spaces around them, such as Acme", maxBrandName))
+		return hint.New(fmt.Sprintf("%.60q is not a valid name for the page", name), fmt.Sprintf("give 1 to %d characters without spaces around them, such as Acme", maxBrandName))
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ var colourForm = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 // CheckBrandColour checks a colour: six digits, such as #0a7d5a.
 func CheckBrandColour(colour string) error {
 	if !colourForm.MatchString(colour) {
-		return hint.New(fmt.Sprintf("%.40q is no colour", colour), "give it as # and six digits, such as #0a7d5a; its lightness is adjusted where text would be hard to read")
+		return hint.New(fmt.Sprintf("%.40q is not a colour", colour), "give it as # and six digits, such as #0a7d5a; its lightness is adjusted where text would be hard to read")
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ type deliveryPage struct {
 	deliveryRow
 	Shown   []attemptShown // the attempts that are kept, newest first
 	Kept    bool           // earlier attempts are no longer kept
-	Due     bool           // the next attempt is due
 	Manages bool           // the person may replay it, and so also send it by a command that is copied
 	Payload payload
 	Curl    string        // that command; empty for whoever may not
@@ -77,8 +76,7 @@ func (p *deliveryPage) fill(r *request, d store.Delivery, e *store.Endpoint) {
 	for i, a := range slices.Backward(d.History) {
 		p.Shown = append(p.Shown, attemptShown{Attempt: a, Number: i + 1})
 	}
-	p.Kept, p.Due = len(d.History) == store.MaxHistory, !d.DueAt.After(r.Now)
-	p.Manages = r.Member.Manages()
+	p.Kept, p.Manages = len(d.History) == store.MaxHistory, r.Member.Manages()
 }
 
 // sign fills in what signed each attempt.

@@ -67,7 +67,7 @@ func TestDeliveryHeld(t *testing.T) {
 	w.endpoint("whe_1", "member.added")
 	d := w.test("whe_1")
 	w.Update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "", "org_acme", "whe_1") })
-	w.signedIn("usr_ada").get("/orgs/org_acme/deliveries/"+d.ID).wants(t, 200, "Held", "It is sent once the endpoint is enabled.", "data-live")
+	w.signedIn("usr_ada").get("/orgs/org_acme/deliveries/"+d.ID).wants(t, 200, "Held", "The delivery is sent once the endpoint is enabled.", "data-live")
 }
 
 // What a receiver or an event says is shown, and does nothing.
@@ -173,7 +173,7 @@ func TestNoDeliveries(t *testing.T) {
 	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?type=<b>").wants(t, 200, "No deliveries match the filter")
 	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?state=<i>").wants(t, 400, "Correct the filter", "State: must be")
 	for _, after := range []string{"x", "1.", "1.a/b", "x.whd_1"} {
-		b.get("/orgs/org_acme/endpoints/whe_1/deliveries?after="+after).wants(t, 400, "no such place in the list")
+		b.get("/orgs/org_acme/endpoints/whe_1/deliveries?after="+after).wants(t, 400, "This page of the list does not exist")
 	}
 }
 

@@ -45,11 +45,12 @@ type deliveryRow struct {
 	Endpoint *store.Endpoint
 	Last     *store.Attempt // nil: there was none
 	Of       int            // how many attempts there are at most
+	Due      bool           // the next attempt is due
 }
 
 // newRow makes a row of a delivery to an endpoint.
 func (r *request) newRow(d store.Delivery, e *store.Endpoint) deliveryRow {
-	return deliveryRow{Delivery: d, State: d.StateAt(e), Endpoint: e, Last: d.LastAttempt(), Of: len(r.s.config.RetrySchedule) + 1}
+	return deliveryRow{Delivery: d, State: d.StateAt(e), Endpoint: e, Last: d.LastAttempt(), Of: len(r.s.config.RetrySchedule) + 1, Due: !d.DueAt.After(r.Now)}
 }
 
 // Replayable reports whether the row offers to replay the delivery.

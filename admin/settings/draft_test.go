@@ -29,7 +29,7 @@ func (b *browser) dropped(path string, form url.Values) string {
 func (b *browser) carried(path string, form url.Values) string {
 	b.Helper()
 	r := b.post(path, form)
-	r.wants(b, 401, "What you typed is not lost", "Sign in")
+	r.wants(b, 401, "Sign in again to get back what you typed.", "Sign in")
 	found := draftField.FindStringSubmatch(r.Body)
 	if found == nil {
 		b.Fatalf("the sign-in page carries no draft: %s", r.Body)
@@ -66,7 +66,7 @@ func TestDraft(t *testing.T) {
 			r.wants(t, 404)
 			continue
 		}
-		r.wants(t, 200, "What you typed is still here: nothing was saved.", `action="/settings`+path+`"`)
+		r.wants(t, 200, "What you typed is still here, but was not saved.", `action="/settings`+path+`"`)
 		if !strings.Contains(html.UnescapeString(r.Body), typed) || strings.Contains(r.Body, "whsec_own") {
 			t.Errorf("%s: the form lacks what was typed, or has the secret: %s", path, r.Body)
 		}
@@ -88,7 +88,7 @@ func TestDraftAfterPasskey(t *testing.T) {
 	w := newEnv(t)
 	draft := w.signedIn("usr_ada").dropped("/orgs/org_acme/new-key", url.Values{"name": {"nightly"}})
 	b := w.signedIn("usr_ada")
-	b.post("/sign-in/draft", url.Values{"draft": {draft}}).wants(t, 200, `value="nightly"`, "nothing was saved")
+	b.post("/sign-in/draft", url.Values{"draft": {draft}}).wants(t, 200, `value="nightly"`, "but was not saved")
 	w.Advance(time.Minute)
 	b.post("/sign-out", nil)
 	b.post("/sign-in/draft", url.Values{"draft": {draft}}).wants(t, 401, draft)

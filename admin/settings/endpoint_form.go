@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -14,8 +15,8 @@ type endpointForm struct {
 	Err            *store.Error // nil: nothing is wrong
 	New            bool
 	To, Back       string
-	store.Endpoint // the page shows no secret of it
-	Choices        []eventChoice
+	store.Endpoint              // the page shows no secret of it
+	Groups         []eventGroup // all event types
 	Sent           bool         // the fields are as the person sent them
 	Again          bool         // the person has confirmed that another endpoint has the URL
 	Head           endpointHead // of an endpoint that exists, as it is
@@ -36,11 +37,11 @@ func (r *request) checkSameURL(tx store.Tx, e store.Endpoint) error {
 	if err != nil || len(others) == 0 || r.Field(sameURL) != "" {
 		return err
 	}
-	return &store.Error{Code: store.CodeConflict, Field: sameURL, Message: "the endpoint " + others[0] + " has this URL already",
-		Advice: "choose another one, or confirm below that events are to be sent there twice"}
+	return &store.Error{Code: store.CodeConflict, Field: sameURL, Message: "the endpoint " + others[0] + " already has this URL",
+		Advice: "choose another one, or confirm below that events should be sent there twice"}
 }
 
-// eventChoice is an event type that may be chosen, a group of them, or all.
+// eventChoice is an event type that may be chosen, or a group of them.
 type eventChoice struct {
 	Name, Meaning string
 	Chosen        bool
@@ -58,22 +59,62 @@ func eventChoices(tx store.Tx, chosen []string) (choices []eventChoice, err erro
 	return choices, err
 }
 
-// selectionChoices are what an endpoint may select: all events, and each event type,
-// the first of a group after the group.
-func selectionChoices(tx store.Tx, chosen []string) ([]eventChoice, error) {
-	choices := []eventChoice{{store.AllEvents, "All events, also future ones.", slices.Contains(chosen, store.AllEvents)}}
-	types, err := eventChoices(tx, chosen)
+// eventGroup is a group of event types, as the form offers it: together, or one by one.
+type eventGroup struct {
+	eventChoice               // takes types that are added later, too; without a name: there is no such choice
+	Title       string        // for people
+	Types       []eventChoice // the types, each after the smaller groups that it is in
+}
+
+// groupTitles are the titles of groups that are not just the beginning of their types' names.
+var groupTitles = map[string]string{"": "Others", "member": "Members", "file": "Files", "webhook": "Tests"}
+
+// eventGroups are all event types in groups, of which the selected ones are chosen. Tests
+// are sent to every endpoint, so nobody has to select them.
+func eventGroups(tx store.Tx, selected []string) (groups []eventGroup, err error) {
+	e := store.Endpoint{Events: selected}
+	types, err := eventChoices(tx, nil)
 	for _, t := range types {
-		for _, group := range store.Groups(t.Name) {
-			if !slices.ContainsFunc(choices, func(c eventChoice) bool { return c.Name == group }) {
-				prefix := strings.TrimSuffix(group, store.AllEvents)
-				choices = append(choices, eventChoice{group, "All that begin with " + prefix + ", also future ones.", slices.Contains(chosen, group)})
+		if t.Name == store.EventWebhookTest && !slices.ContainsFunc(selected, func(name string) bool { return strings.HasPrefix(name, "webhook.") }) {
+			continue
+		}
+		prefix, _, in := strings.Cut(t.Name, ".")
+		if !in {
+			prefix = ""
+		}
+		title := cmp.Or(groupTitles[prefix], upperFirst(prefix))
+		i := slices.IndexFunc(groups, func(g eventGroup) bool { return g.Title == title })
+		if i < 0 {
+			i, groups = len(groups), append(groups, eventGroup{Title: title})
+		}
+		g := &groups[i]
+		for n, name := range append(store.Groups(t.Name), t.Name) {
+			choice := eventChoice{name, t.Meaning, e.Selects(name)}
+			if name != t.Name {
+				choice.Meaning = "All " + strings.TrimSuffix(name, "."+store.AllEvents) + " events, including types added later"
+			}
+			switch {
+			case n == 0 && in:
+				g.eventChoice = choice
+			case !slices.ContainsFunc(g.Types, func(c eventChoice) bool { return c.Name == name }):
+				g.Types = append(g.Types, choice)
 			}
 		}
-		choices = append(choices, t)
 	}
-	return choices, err
+	return groups, err
 }
+
+// withoutCovered leaves out the selections that are part of another one: the form shows
+// them as chosen along with it.
+func withoutCovered(selections []string) []string {
+	return slices.DeleteFunc(slices.Clone(selections), func(s string) bool {
+		others := store.Endpoint{Events: slices.DeleteFunc(slices.Clone(selections), func(other string) bool { return other == s })}
+		return others.Selects(s)
+	})
+}
+
+// AllChosen reports whether all events are selected.
+func (f *endpointForm) AllChosen() bool { return slices.Contains(f.Events, store.AllEvents) }
 
 func (r *request) newEndpoint() error {
 	return r.showEndpointForm(200, &endpointForm{New: true})
@@ -85,7 +126,7 @@ func (r *request) editEndpoint() error { return r.showEndpointForm(200, &endpoin
 func (r *request) endpointOfForm() store.Endpoint {
 	return store.Endpoint{
 		OrgID: r.Org.ID, ID: r.Param("endpoint"), URL: r.Field("url"), Description: r.Field("description"),
-		Events: r.HTTP.PostForm["events"], Secret: r.ownSecret(),
+		Events: withoutCovered(r.HTTP.PostForm["events"]), Secret: r.ownSecret(),
 	}
 }
 
@@ -163,7 +204,7 @@ func (r *request) showEndpointForm(status int, f *endpointForm) error {
 			err = r.findSettings(tx, f)
 		}
 		if err == nil {
-			f.Choices, err = selectionChoices(tx, f.Events)
+			f.Groups, err = eventGroups(tx, f.Events)
 		}
 		return err
 	})

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
@@ -23,9 +24,9 @@ func TestSetup(t *testing.T) {
 	form := url.Values{"nonce": {"n"}, "url": {"https://example.com/hook"}, "events": {"member.added"}, "secret": {ownSecret}}
 	added := strings.TrimPrefix(b.post("/orgs/org_acme/new-endpoint", form).location(), Path)
 	page := b.get(added)
-	page.wants(t, 200, "<span>was added</span>", `<code data-copy>`+ownSecret, "Waiting for the first test", "Send test</button>", "<option>file.uploaded</option>")
+	page.wants(t, 200, `title="https://example.com/hook"><b>example.<wbr>com</b><span>/<wbr>hook</span> <span>was added</span></h1>`, `<code data-copy>`+ownSecret, "Waiting for the first test", "Send test</button>", "<option>file.uploaded</option>")
 	for _, s := range docs.Samples() {
-		page.wants(t, 200, ">"+s.Language+"</label>", string(escapedText(s.Code)))
+		page.wants(t, 200, ">"+s.Language+"</label>", string(escapedText(s.Code)), `sample-`+s.ID+`"><pre tabindex="0" data-copy>`+escapedText(cmp.Or(s.Verify(), s.Code)))
 	}
 	id := w.endpoints()[0].ID
 	if got, want := w.audited(), "usr_ada endpoint.created "+id+"\nusr_ada endpoint.secretShown "+id; !strings.HasSuffix(got, want) {

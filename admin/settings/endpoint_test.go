@@ -3,6 +3,7 @@ package settings
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ func TestDisableAndEnable(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	b.get("/orgs/org_acme/endpoints/whe_1/disable").wants(t, 200, "held, not lost", `action="/settings/orgs/org_acme/endpoints/whe_1/disable"`)
 	b.post("/orgs/org_acme/endpoints/whe_1/disable", nil).leads(t, "/orgs/org_acme/endpoints/whe_1?done=endpoint-disabled")
-	b.get("/orgs/org_acme/endpoints/whe_1?done=endpoint-disabled").wants(t, 200, "Its events are held until it is enabled.", "Disabled by <bdi title=\"usr_ada\">Ada</bdi> on <time", "Enable</button>")
+	b.get("/orgs/org_acme/endpoints/whe_1?done=endpoint-disabled").wants(t, 200, "Its events are held until it is enabled.", "Disabled by <bdi title=\"usr_ada\">Ada</bdi> <time", "Enable</button>")
 	b.post("/orgs/org_acme/endpoints/whe_1/test", nil).wants(t, 409, "is disabled")
 	b.post("/orgs/org_acme/endpoints/whe_1/enable", nil).leads(t, "/orgs/org_acme/endpoints/whe_1?done=endpoint-enabled")
 	if e := w.findEndpoint("whe_1"); e.Disabled() {
@@ -36,7 +37,7 @@ func TestHeldAreDroppedAt(t *testing.T) {
 		t.Error("an enabled endpoint drops something")
 	}
 	w.Update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "usr_ada", "org_acme", "whe_1") })
-	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "held for longer than 90 days is dropped.")
+	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "Deliveries held for more than 90 days are dropped.")
 	w.Advance(time.Hour)
 	for range 2 {
 		w.Update(func(tx store.Tx) error {
@@ -46,7 +47,7 @@ func TestHeldAreDroppedAt(t *testing.T) {
 	}
 	at := w.Now().Add(90 * 24 * time.Hour)
 	w.Advance(time.Hour)
-	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "is dropped, <strong>the oldest on <time", formatWhole(at, time.UTC))
+	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "are dropped, <strong>the oldest <time", formatWhole(at, time.UTC))
 }
 
 func TestRemoveEndpoint(t *testing.T) {
@@ -199,12 +200,12 @@ func TestAddEndpoint(t *testing.T) {
 	b.get("/orgs/org_acme/endpoints/"+endpoints[0].ID).wants(t, 200, "The &lt;b&gt;CRM&lt;/b&gt;")
 	form.Set("nonce", b.nonce("/orgs/org_acme/new-endpoint"))
 	asked := b.post("/orgs/org_acme/new-endpoint", form)
-	asked.wants(t, 409, "the endpoint "+endpoints[0].ID+" has this URL already", `href="#same-url"`, `<input type="checkbox" id="same-url"`, `value="https://example.com/hook?a=&lt;b&gt;"`)
+	asked.wants(t, 409, "the endpoint "+endpoints[0].ID+" already has this URL", `href="#same-url"`, `<input type="checkbox" id="same-url"`, `value="https://example.com/hook?a=&lt;b&gt;"`)
 	if len(w.endpoints()) != 1 {
 		t.Error("it is added unasked")
 	}
 	form.Set("url", " https://Example.com/hook?a=<b>") // which is the same
-	b.post("/orgs/org_acme/new-endpoint", form).wants(t, 409, "has this URL already")
+	b.post("/orgs/org_acme/new-endpoint", form).wants(t, 409, "already has this URL")
 	form.Set("same-url", "yes")
 	if other := b.post("/orgs/org_acme/new-endpoint", form); other.Status != 303 || other.location() == first.location() {
 		t.Errorf("on purpose: %d %q", other.Status, other.location())
@@ -225,7 +226,7 @@ func TestEditToTheSameURL(t *testing.T) {
 		return err
 	})
 	form := url.Values{"url": {same}, "events": {"member.added"}}
-	b.post("/orgs/org_acme/endpoints/whe_2/settings", form).wants(t, 409, "the endpoint whe_1 has this URL already", `<input type="checkbox" id="same-url"`)
+	b.post("/orgs/org_acme/endpoints/whe_2/settings", form).wants(t, 409, "the endpoint whe_1 already has this URL", `<input type="checkbox" id="same-url"`)
 	form.Set("same-url", "yes")
 	b.post("/orgs/org_acme/endpoints/whe_2/settings", form).leads(t, "/orgs/org_acme/endpoints/whe_2/settings?done=endpoint-updated")
 	form.Del("same-url")
@@ -285,8 +286,8 @@ func TestEditEndpoint(t *testing.T) {
 	b.post("/orgs/org_acme/endpoints/whe_1/settings", form).wants(t, 400, `id="events-error"`)
 }
 
-// The form offers all events, and each group before its first type; it keeps what was
-// chosen, and leaves single types chosen beside them as they are.
+// The form offers all events, and each group before its types. What a group includes is
+// chosen along with it, and not kept beside it.
 func TestSelectGroups(t *testing.T) {
 	w := newEnv(t)
 	for _, name := range []string{"member.renamed", "house.door.opened", "ping"} {
@@ -298,16 +299,16 @@ func TestSelectGroups(t *testing.T) {
 	for _, m := range offered.FindAllStringSubmatch(b.get("/orgs/org_acme/new-endpoint").Body, -1) {
 		names = append(names, m[1])
 	}
-	if got, want := strings.Join(names, " "), "* member.* member.added member.changed member.removed subscription.* subscription.changed file.* file.uploaded "+
-		"assistant.* assistant.instructionsChanged webhook.* webhook.test house.* house.door.* house.door.opened member.renamed ping"; got != want {
+	if got, want := strings.Join(names, " "), "* member.* member.added member.changed member.removed member.renamed subscription.* subscription.changed file.* file.uploaded "+
+		"assistant.* assistant.instructionsChanged house.* house.door.* house.door.opened ping"; got != want {
 		t.Errorf("it offers\n%s\nnot\n%s", got, want)
 	}
 
 	form := url.Values{"nonce": {b.nonce("/orgs/org_acme/new-endpoint")}, "url": {"https://example.com/hook"}, "events": {"house.door.*", "member.added"}}
 	page := strings.TrimSuffix(strings.TrimPrefix(b.post("/orgs/org_acme/new-endpoint", form).location(), Path), "/setup?added=yes")
 	page, _, _ = strings.Cut(page, "?")
-	b.get(page+"/settings").wants(t, 200, `title="All that begin with house.door., also future ones."`, `title="Somebody joins the org."`)
-	b.get(page+"/settings").wants(t, 200, `value="house.door.*" checked`, `value="member.added" checked`, `value="*"> All events, those added later too`)
+	b.get(page+"/settings").wants(t, 200, `title="All house.door events, including types added later"`, `title="Somebody joins the org."`, "Members<span class=\"hint\">All member events, including types added later</span>")
+	b.get(page+"/settings").wants(t, 200, `value="house.door.*" checked`, `value="house.door.opened" checked`, `value="house.*">House<`, `value="member.added" checked`, `value="*">All events<span class="hint">including types added later`, "<p class=\"choice\">Others</p>")
 	b.get("/orgs/org_acme/endpoints").wants(t, 200, "house.door.* and 1 more")
 	for _, name := range store.BuiltInEventTypes {
 		if eventtype.BuiltIn(name).Meaning == "" {
@@ -321,7 +322,15 @@ func TestSelectGroups(t *testing.T) {
 
 	form["events"] = []string{"*", "member.added"}
 	b.post(page+"/settings", form).leads(t, page+"/settings?done=endpoint-updated")
-	b.get(page+"/settings").wants(t, 200, `value="*" checked`, `value="member.added" checked`, `value="member.removed"> `)
+	b.get(page+"/settings").wants(t, 200, `value="*" checked`, `value="member.*" checked`, `value="ping" checked`)
+	form["events"] = []string{"member.*", "member.added", "ping", "house.door.*", "house.door.opened", "webhook.test"}
+	b.post(page+"/settings", form).leads(t, page+"/settings?done=endpoint-updated")
+	if got, want := w.endpoints()[0].Events, []string{"member.*", "ping", "house.door.*", "webhook.test"}; !slices.Equal(got, want) {
+		t.Errorf("it selects %q, not %q", got, want)
+	}
+	b.get(page+"/settings").wants(t, 200, `value="webhook.test" checked`)
+	form["events"] = []string{"*", "member.added"}
+	b.post(page+"/settings", form).leads(t, page+"/settings?done=endpoint-updated")
 	b.get("/orgs/org_acme/endpoints").wants(t, 200, " · all events")
 	form["events"] = []string{"member*"}
 	b.post(page+"/settings", form).wants(t, 400, `id="events-error">&#34;member*&#34; has a * in the wrong place; a * stands alone, for all events, or at the end of a group such as member.*<`)

@@ -61,6 +61,30 @@ func TestEvent(t *testing.T) {
 	}
 }
 
+// Lists say when the next attempt is: now, later, or not while the delivery is held.
+func TestNextAttempt(t *testing.T) {
+	w := newEnv(t)
+	w.endpoint("whe_1", "member.added")
+	b := w.signedIn("usr_ada")
+	next := func(want string) {
+		t.Helper()
+		for _, path := range []string{"/deliveries", "/endpoints/whe_1"} {
+			b.get("/orgs/org_acme"+path).wants(t, 200, `<td class="desk wide">`+want)
+		}
+	}
+	d := w.test("whe_1")
+	next(`<span class="muted">now</span></td>`)
+	w.attempt(d.ID, 500, "the receiver answered 500", "no", time.Hour)
+	next("<time datetime=")
+	w.Advance(2 * time.Hour)
+	next(`<span class="muted">now</span></td>`)
+	w.Update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "usr_ada", "org_acme", "whe_1") })
+	next(`<span class="muted" title="Sent once the endpoint is enabled">–</span></td>`)
+	w.Update(func(tx store.Tx) error { return store.EnableEndpoint(tx, "usr_ada", "org_acme", "whe_1") })
+	w.attempt(d.ID, 204, "", "")
+	next("</td>")
+}
+
 // A delivery to a disabled endpoint is sent once that is enabled, and nothing on its
 // page says that it is sent sooner.
 func TestReplayOfHeld(t *testing.T) {
@@ -74,14 +98,14 @@ func TestReplayOfHeld(t *testing.T) {
 	b.post(path+"/replay", nil).leads(t, path+"?done=delivery-replayed")
 	for _, page := range []string{path + "?done=delivery-replayed", path + "/live"} {
 		r := b.get(page)
-		r.wants(t, 200, "Held:", "It is sent once the endpoint is enabled.")
+		r.wants(t, 200, "Held:", "The delivery is sent once the endpoint is enabled.")
 		for _, wrong := range []string{"Retry now", "Retry</button>", "Retry once enabled", "on its way", "in a moment", "due now"} {
 			if strings.Contains(r.Body, wrong) {
 				t.Errorf("%s says %q", page, wrong)
 			}
 		}
 	}
-	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "on enable", "1 delivery is held")
+	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, `title="Sent once the endpoint is enabled">–</span>`, "1 delivery is held")
 }
 
 // After a delivery was acknowledged, whatever was done before, no part of its page says

@@ -74,7 +74,7 @@ func (r *request) showEventType() error {
 	})
 }
 
-var errNoEventType = store.Errorf(store.CodeNotFound, "There is no such event type.").Advise("The event catalogue has all that there are.")
+var errNoEventType = store.Errorf(store.CodeNotFound, "There is no such event type.").Advise("The event catalogue lists all of them.")
 
 // indented is JSON for people to read. Other text stays as it is.
 func indented(text []byte) []byte {

@@ -34,7 +34,7 @@ func TestEventTypes(t *testing.T) {
 	list.wants(t, 200, "An &lt;invoice&gt; was paid.", "Somebody joins the org.", `2<span class="unseen"> select it`, `1<span class="unseen"> select it`, "This server</span>")
 	for _, name := range append([]string{"invoice.paid"}, store.BuiltInEventTypes...) {
 		list.wants(t, 200, "/settings/orgs/org_acme/event-types/"+name)
-		b.get("/orgs/org_acme/event-types/"+name).wants(t, 200, "<h1>"+name+"</h1>", "JSON Schema of", "Send test<span")
+		b.get("/orgs/org_acme/event-types/"+name).wants(t, 200, "<h1>"+strings.ReplaceAll(name, ".", ".<wbr>")+"</h1>", "JSON Schema of", "Send test<span")
 	}
 	b.get("/orgs/org_acme/event-types/invoice.paid").wants(t, 200, "2 of 2 select it", "An &lt;invoice&gt; was paid.", "&#34;amount&#34;</span>: 1200", "The operator of this server")
 	b.get("/orgs/org_acme/event-types/member.added").wants(t, 200, "1 of 2 select it", "Not selected", "Team Data API")

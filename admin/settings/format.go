@@ -32,6 +32,8 @@ var templateFuncs = template.FuncMap{
 	"text":     formatBytes,
 	"json":     colourJSON,
 	"took":     formatDuration,
+	"breaks":   breakable,
+	"goKeys":   func() []goKey { return goKeys },
 	"short":    shortURL,
 	"address":  splitURL,
 	"count":    func(n int) string { return formatCount(n, false) },
@@ -187,6 +189,13 @@ func splitURL(text string) [2]string {
 	}
 	return [2]string{scheme + rest[:end], path}
 }
+
+// breakable is a name or an address whose lines may end after each / and period.
+func breakable(text string) template.HTML {
+	return template.HTML(lineEnds.Replace(template.HTMLEscapeString(text)))
+}
+
+var lineEnds = strings.NewReplacer("/", "/<wbr>", ".", ".<wbr>")
 
 func shortURL(text string) string {
 	parts := splitURL(text)

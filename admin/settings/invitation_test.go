@@ -232,7 +232,7 @@ func TestOnlyOwnersMakeOwners(t *testing.T) {
 		t.Error("an admin may choose the role owner")
 	}
 	page := alan.get("/orgs/org_acme/members/usr_grace")
-	page.wants(t, 200, "Only an owner changes what an owner is.")
+	page.wants(t, 200, "Only an owner can change an owner’s role.")
 	if strings.Contains(page.Body, "/usr_grace/") {
 		t.Error("an admin has a form for an owner")
 	}

@@ -23,7 +23,7 @@ func TestEndpointLive(t *testing.T) {
 		t.Errorf("got %s", live.Body)
 	}
 	w.Update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "usr_alan", "org_acme", "whe_1") })
-	b.get(path+"/live").wants(t, 200, "Disabled by <bdi title=\"usr_alan\">Alan</bdi>", "Enable</button>", "Held</dt>", "on enable")
+	b.get(path+"/live").wants(t, 200, "Disabled by <bdi title=\"usr_alan\">Alan</bdi>", "Enable</button>", "Held</dt>", `title="Sent once the endpoint is enabled">–</span>`)
 	b.get("/orgs/org_acme/endpoints/whe_none/live").wants(t, 404)
 
 	w.setRole("usr_grace", store.RoleViewer)

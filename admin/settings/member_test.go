@@ -63,7 +63,7 @@ func TestMembers(t *testing.T) {
 	b.get("/orgs/org_acme/members?q=nobody").wants(t, 200, "No members match “nobody”.", "All members")
 	b.get("/orgs/org_acme/members?q=%3Cscript%3E&after=9.a").wants(t, 200, "&lt;script&gt;", "No more members")
 	for _, after := range []string{"x", "1.", "1.%00", "1.a%20b", strings.Repeat("9", 20) + ".a"} {
-		b.get("/orgs/org_acme/members?after="+after).wants(t, 400, "no such place")
+		b.get("/orgs/org_acme/members?after="+after).wants(t, 400, "This page of the list does not exist")
 	}
 	w.signedIn("usr_alan").get("/orgs/org_other/members").wants(t, 404)
 }

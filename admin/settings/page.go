@@ -53,7 +53,7 @@ type layout struct {
 	Main         template.HTML // the page's own part, rendered
 	Section      string        // of the navigation, such as keys; empty outside of an org
 	Account      *store.Account
-	Name         string      // of the person, as the org knows it; or the user id
+	Name         string      // of the person, as the org knows it; or else the address or the user id
 	Org          *store.Org  // nil outside of an org
 	Orgs         []store.Org // that the person may see
 	Portal       bool        // the person has no account here
@@ -132,7 +132,7 @@ func (r *request) layout(page any) layout {
 		l.Clock = r.s.config.TestClock()
 	}
 	if r.Account.UserID != "" {
-		l.Account, l.Name = &r.Account, cmp.Or(r.Member.Name, r.Account.UserID)
+		l.Account, l.Name = &r.Account, cmp.Or(r.Member.Name, r.name, r.Account.Email, r.Account.UserID)
 	}
 	if r.Org.ID != "" {
 		l.Org, l.Manages = &r.Org, r.Member.Manages()
@@ -234,8 +234,8 @@ var sections = map[string]string{
 var notices = map[string]string{
 	"signed-out":       "You are signed out.",
 	"session-ended":    "You were signed out, because your session has ended or you may no longer see any org. An owner of an org can give you a role again.",
-	"draft-carried":    "You were signed out. What you typed is not lost: sign in again, and it is back.",
-	"draft-kept":       "You were signed out. What you typed is still here: nothing was saved.",
+	"draft-carried":    "You were signed out. Sign in again to get back what you typed.",
+	"draft-kept":       "You were signed out. What you typed is still here, but was not saved.",
 	"welcome":          "Your password is set, and you are signed in.",
 	"password-changed": "Your password was changed. You are signed out everywhere else.",
 	"passkey-added":    "The passkey was added. You can now sign in with it.",
@@ -252,7 +252,7 @@ var notices = map[string]string{
 	"instructions-cleared":   "The instructions were cleared.",
 
 	"endpoint-updated":  "The endpoint was updated.",
-	"endpoint-enabled":  "The endpoint is enabled. What was held is sent in order.",
+	"endpoint-enabled":  "The endpoint is enabled. Held deliveries are sent in order.",
 	"endpoint-disabled": "The endpoint is disabled. Its events are held until it is enabled.",
 	"endpoint-deleted":  "The endpoint was deleted.",
 	"secret-rotated":    "The secret was rotated. Give the new one to the receiver.",

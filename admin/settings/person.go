@@ -17,8 +17,8 @@ type person struct {
 }
 
 // person finds the person or program with an id: a member of the org, a former member with
-// an account, an API key of the org, or the operator. Any other id is its own name. Each
-// id is looked up once in a request.
+// an account, an API key of the org, or the operator. Any other id is its own name, unless
+// it is a former member's. Each id is looked up once in a request.
 func (r *request) person(tx store.Tx, id string) (person, error) {
 	if known, ok := r.people[id]; ok {
 		return known, nil
@@ -56,7 +56,11 @@ func (r *request) findPerson(tx store.Tx, id string) (person, error) {
 	if err != nil && !store.IsNotFound(err) {
 		return person{}, err
 	}
-	return person{ID: id, Name: cmp.Or(a.Email, id), Email: a.Email}, nil
+	p := person{ID: id, Name: cmp.Or(a.Email, id), Email: a.Email}
+	if strings.HasPrefix(p.Name, store.PrefixUser) {
+		p.Name = "Former member" // whose name went with the membership
+	}
+	return p, nil
 }
 
 func (r *request) memberAsPerson(m store.Member) person {
@@ -72,15 +76,20 @@ func (r *request) keyAsPerson(tx store.Tx, id string) (person, error) {
 }
 
 // memberBy finds a member by the id of the membership. Its time is close to the member's
-// position in the list, so the member is there or among the next few. notFound: the member
-// was removed, or the id has another form.
+// position in the list, so the member is there or among the next few. An id that was
+// imported may have another form: that member is searched for among the first ones of the
+// org. notFound: the member was removed, or is not among them.
 func (r *request) memberBy(tx store.Tx, id string) (store.Member, error) {
-	ms, ok := store.IDTime(id)
-	if !ok || ms < 2 {
-		return store.Member{}, errNoPage
+	type part struct {
+		after store.Cursor
+		limit int
 	}
-	for _, before := range []store.Cursor{{Ms: ms, ID: id[:len(id)-1]}, {Ms: ms - 2, ID: "~"}} {
-		_, members, err := tx.ListMembers(r.Org.ID, before, maxSameTime)
+	parts := []part{{limit: maxSearched}}
+	if ms, ok := store.IDTime(id); ok && ms > 1 {
+		parts = []part{{store.Cursor{Ms: ms, ID: id[:len(id)-1]}, maxSameTime}, {store.Cursor{Ms: ms - 2, ID: "~"}, maxSameTime}}
+	}
+	for _, p := range parts {
+		members, err := r.membersAfter(tx, p.after, p.limit)
 		i := slices.IndexFunc(members, func(m store.Member) bool { return m.ID == id })
 		if err != nil {
 			return store.Member{}, err
@@ -90,6 +99,18 @@ func (r *request) memberBy(tx store.Tx, id string) (store.Member, error) {
 		}
 	}
 	return store.Member{}, errNoPage
+}
+
+// membersAfter lists members of the org. The first ones are read once in a request.
+func (r *request) membersAfter(tx store.Tx, after store.Cursor, limit int) ([]store.Member, error) {
+	if after.IsZero() && r.firstMembers != nil {
+		return r.firstMembers, nil
+	}
+	_, members, err := tx.ListMembers(r.Org.ID, after, limit)
+	if after.IsZero() {
+		r.firstMembers = members
+	}
+	return members, err
 }
 
 // maxSameTime is among how many members that were added at the same time one is found.

@@ -20,7 +20,7 @@ func CheckAncestor(origin string) error {
 	if origin == "self" || origin == "'self'" || originForm.MatchString(origin) {
 		return nil
 	}
-	return hint.New(fmt.Sprintf("%.80q is no origin", origin), "give the scheme and host of the site alone, in lower case, such as https://app.example, or self")
+	return hint.New(fmt.Sprintf("%.80q is not an origin", origin), "give the scheme and host of the site alone, in lower case, such as https://app.example, or self")
 }
 
 // inPortal reports whether the route is there for portal sessions.
@@ -29,7 +29,7 @@ func (r *request) inPortal() bool { return r.route != nil && r.route.access != n
 var (
 	errPortalMembers = store.Errorf(store.CodeForbidden, "The members of this org come from the application that led you here.").Advise("Invite, change or remove them there.")
 
-	errPortal = store.Errorf(store.CodeForbidden, "You came here from another application, and have no account on this server.").Advise("Sign out to sign in to one.")
+	errPortal = store.Errorf(store.CodeForbidden, "You came here from another application, and have no account on this server.").Advise("Sign out, then sign in with an account.")
 )
 
 // checkFrame refuses, in a frame, all pages but the ones of a portal.

@@ -92,7 +92,7 @@ func TestPortalLink(t *testing.T) {
 	if got := w.audited(); got != want {
 		t.Errorf("the audit log has\n%s\nand not\n%s", got, want)
 	}
-	b.get("/orgs/org_acme/audit-log").wants(t, 200, "made a portal link for ", "signed in through a portal link")
+	b.get("/orgs/org_acme/audit-log").wants(t, 200, "created a portal link for ", "signed in through a portal link")
 	if r := b.post("/sign-out", nil); r.Status != 303 || r.location() != "/settings/sign-in?done=signed-out" {
 		t.Errorf("signing out answers %d %s", r.Status, r.location())
 	}

@@ -21,10 +21,12 @@ type request struct {
 
 	keys []store.IdempotencyKey // that Change uses
 
-	people map[string]person // that were looked up, by id
+	people       map[string]person // that were looked up, by id
+	firstMembers []store.Member    // of the org; nil: not read
 
 	// Known inside of View and Change, and after them.
 	orgs []store.Org // that the person may see, in the order of their ids: as of the last View
+	name string      // of the person, as their first org knows it; empty on an org's pages
 	side *side       // of the path's org; nil: not loaded
 }
 
@@ -154,14 +156,27 @@ func (r *request) identify(tx store.Tx) error {
 
 // findOrgs finds the orgs that the person may see, and among them that of the path.
 func (r *request) findOrgs(tx store.Tx) (err error) {
-	if r.orgs, err = r.VisibleOrgs(tx); err != nil || r.Param(orgParam) == "" {
+	if r.orgs, err = r.VisibleOrgs(tx); err != nil {
 		return err
+	}
+	if r.Param(orgParam) == "" {
+		return r.findName(tx)
 	}
 	i := slices.IndexFunc(r.orgs, func(o store.Org) bool { return o.ID == r.Param(orgParam) })
 	if i < 0 {
 		return errNoPage
 	}
 	return r.EnterOrg(tx, r.orgs[i].ID)
+}
+
+// findName finds the person's name on a page outside of an org.
+func (r *request) findName(tx store.Tx) error {
+	if len(r.orgs) == 0 || r.Session.Portal.Is() {
+		return nil
+	}
+	m, err := tx.Member(r.orgs[0].ID, r.Account.UserID)
+	r.name = m.Name
+	return err
 }
 
 // actor is the user id for the audit log.

@@ -88,4 +88,4 @@ func cursorOf(text string) (at store.Cursor, err error) {
 	return at, nil
 }
 
-var errNoPlace = store.Errorf(store.CodeBadRequest, "There is no such place in the list.").Advise("Begin at its start.")
+var errNoPlace = store.Errorf(store.CodeBadRequest, "This page of the list does not exist.").Advise("Start again from the first page.")

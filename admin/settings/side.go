@@ -33,6 +33,18 @@ type section struct {
 	Bad   bool   // the count is of what needs attention
 }
 
+// goKey is a page of an org to which g and a key lead.
+type goKey struct {
+	section
+	Key string
+}
+
+var goKeys = []goKey{
+	{section{Name: "overview", Text: "Overview"}, "o"}, {section{Name: "endpoints", Text: "Webhooks"}, "w"}, {section{Name: "deliveries", Text: "Deliveries"}, "d"},
+	{section{Name: "events", Text: "Events"}, "e"}, {section{Name: "keys", Text: "API keys"}, "k"}, {section{Name: "members", Text: "Members"}, "m"},
+	{section{Name: "audit-log", Text: "Audit log"}, "a"},
+}
+
 // loadSide counts what the side bar of the path's org shows, as far as that is cheap.
 func (r *request) loadSide(tx store.Tx) error {
 	if r.Org.ID == "" {

@@ -23,8 +23,8 @@ func init() { // the handlers lead back here
 	}
 }
 
-var errViewer = store.Errorf(store.CodeForbidden, "Your role is viewer: you see this org's settings, and change nothing.").
-	Advise("An owner or admin of the org can do this, or give you another role.")
+var errViewer = store.Errorf(store.CodeForbidden, "Your role is viewer: you can see this org's settings, but not change them.").
+	Advise("An owner or admin of the org can do this or give you another role.")
 
 // checkViewer refuses what a person who doesn't manage the org of the path may not do
 // there, and a change of members in a portal.

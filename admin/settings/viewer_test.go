@@ -57,11 +57,29 @@ func (s *attacker) viewEverything(b *browser) {
 			if strings.Contains(form, `method="post"`) && !strings.Contains(form, `action="/settings/sign-out"`) && !strings.Contains(form, `action="/settings/account`) {
 				s.Errorf("%s has the form %s", rt.path, form)
 			}
+			if action := actionValue.FindStringSubmatch(form); action != nil && inOrg(action[1]) && !leadsToViewable(action[1]) {
+				s.Errorf("%s has a form to %s", rt.path, action[1])
+			}
 		}
 		for _, link := range linkElement.FindAllString(r.Body, -1) {
 			if href := hrefValue.FindStringSubmatch(link); href != nil && inOrg(href[1]) && !leadsToViewable(href[1]) {
 				s.Errorf("%s leads to %s", rt.path, href[1])
 			}
+		}
+	}
+}
+
+// A viewer sees how an endpoint is set up, and no heading without anything below it.
+func TestViewersSettingsOfAnEndpoint(t *testing.T) {
+	w := newEnv(t)
+	w.addEndpoint(store.Endpoint{ID: "whe_1", URL: "https://hooks.example/a", Description: "Billing"})
+	w.signedIn("usr_ada").get("/orgs/org_acme/endpoints/whe_1/settings").wants(t, 200, "Danger zone", "Signing secret", `name="events"`)
+	w.setRole("usr_grace", store.RoleViewer)
+	page := w.signedIn("usr_grace").get("/orgs/org_acme/endpoints/whe_1/settings")
+	page.wants(t, 200, "<dd>https://hooks.example/a</dd>", "<bdi>Billing</bdi>", "<li><code>member.added</code></li>", "whe_1</code>")
+	for _, empty := range []string{"Danger zone", "Signing secret", `<input class="input"`} {
+		if strings.Contains(page.Body, empty) {
+			t.Errorf("the page has %s", empty)
 		}
 	}
 }

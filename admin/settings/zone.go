@@ -119,9 +119,26 @@ func formatAgo(t time.Time, zone *time.Location, now time.Time) string {
 	return t.In(zone).Format("2 Jan 2006")
 }
 
-// timeStyles are how the parts "when", "ago" and "date" show a time.
+// formatAt is a time within a sentence, to the minute: "at 14:30", "on 24 Nov at 14:30", or
+// with the year if it is another.
+func formatAt(t time.Time, zone *time.Location, now time.Time) string {
+	t, now = t.In(zone), now.In(zone)
+	switch {
+	case t.Year() != now.Year():
+		return t.Format("on 2 Jan 2006 at 15:04")
+	case t.YearDay() != now.YearDay():
+		return t.Format("on 2 Jan at 15:04")
+	}
+	return t.Format("at 15:04")
+}
+
+// timeStyles are how the parts of parts_time.html show a time.
 var timeStyles = map[string]func(t time.Time, zone *time.Location, now time.Time) string{
 	"when": formatExact,
+	"at":   formatAt,
+	"minute": func(t time.Time, zone *time.Location, now time.Time) string {
+		return strings.TrimSuffix(formatExact(t, zone, now), t.Format(":05"))
+	},
 	"ago":  formatAgo,
 	"date": func(t time.Time, zone *time.Location, _ time.Time) string { return t.In(zone).Format("2 Jan 2006") },
 }

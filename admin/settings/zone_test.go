@@ -30,17 +30,23 @@ func TestFormatTimes(t *testing.T) {
 	berlin := mustZone(t, "Europe/Berlin")
 	now := time.Date(2026, 11, 24, 14, 35, 0, 0, berlin)
 	for _, c := range []struct {
-		at         time.Time
-		exact, ago string
+		at                 time.Time
+		exact, within, ago string
 	}{
-		{now.Add(-4*time.Minute - 49*time.Second), "14:30:11", "4 min"},
-		{now.Add(4 * time.Minute), "14:39:00", "in 4 min"},
-		{now.Add(-59 * time.Second), "14:34:01", "59 s"},
-		{now, "14:35:00", "now"},
-		{now.Add(-15 * time.Hour), "23 Nov 23:35:00", "15 h"},
-		{now.Add(-49 * time.Hour), "22 Nov 13:35:00", "2 d"},
-		{now.AddDate(-1, 0, 0), "24 Nov 2025 14:35:00", "24 Nov 2025"},
+		{now.Add(-4*time.Minute - 49*time.Second), "14:30:11", "at 14:30", "4 min"},
+		{now.Add(4 * time.Minute), "14:39:00", "at 14:39", "in 4 min"},
+		{now.Add(-59 * time.Second), "14:34:01", "at 14:34", "59 s"},
+		{now, "14:35:00", "at 14:35", "now"},
+		{now.Add(-15 * time.Hour), "23 Nov 23:35:00", "on 23 Nov at 23:35", "15 h"},
+		{now.Add(-49 * time.Hour), "22 Nov 13:35:00", "on 22 Nov at 13:35", "2 d"},
+		{now.AddDate(-1, 0, 0), "24 Nov 2025 14:35:00", "on 24 Nov 2025 at 14:35", "24 Nov 2025"},
 	} {
+		if got := timeStyles["minute"](c.at.UTC(), berlin, now); got != c.exact[:len(c.exact)-3] {
+			t.Errorf("without seconds: got %q of %q", got, c.exact)
+		}
+		if got := formatAt(c.at.UTC(), berlin, now); got != c.within {
+			t.Errorf("in a sentence: got %q, want %q", got, c.within)
+		}
 		if got := formatExact(c.at.UTC(), berlin, now); got != c.exact {
 			t.Errorf("exact: got %q, want %q", got, c.exact)
 		}

@@ -91,7 +91,8 @@ func (b *tab) teamdata(args ...string) {
 	program.MustRun(b.t, append(args, b.on...)...)
 }
 
-// The samples change without scripts, and one of them is shown at a time.
+// The samples change without scripts, and one of them is shown at a time: first its function
+// verify, then the program around it.
 func TestSettingsSamples(t *testing.T) {
 	kit.NotEveryDay(t)
 	t.Parallel()
@@ -100,11 +101,25 @@ func TestSettingsSamples(t *testing.T) {
 	b.signInFirst()
 	b.teamdata("endpoint", "create", "--id", "whe_1", "--url", "https://127.0.0.1:1/hook", "--events", "*")
 	b.open(acme + "/endpoints/whe_1/setup")
-	for language, code := range map[string]string{"Go": "package main", "Node": `from "standardwebhooks"`, "Python": "import base64", "Ruby": `require "openssl"`, "Shell": "openssl dgst"} {
-		b.click(language)
-		b.await("the sample in "+language, func() bool {
-			shown, _ := evaluate[[]string](b, `() => [...document.querySelectorAll(".sample pre")].filter((el) => el.getClientRects().length).map((el) => el.textContent)`)
-			return len(shown) == 1 && strings.Contains(shown[0], code)
-		})
+	for _, s := range []struct{ language, verify, whole string }{
+		{"Go", "func verify(", "package main"}, {"Node", "function verify(", `from "standardwebhooks"`}, {"Python", "def verify(", "import base64"},
+		{"Ruby", "def verify(", `require "openssl"`}, {"Shell", "set -euf", ""},
+	} {
+		b.click(s.language)
+		b.awaitCode(s.language, s.verify, 1)
+		if s.whole != "" {
+			b.click("The whole program")
+			b.awaitCode(s.language, s.whole, 2)
+		}
 	}
+}
+
+// awaitCode waits until the page shows so many blocks of a sample, of which the first begins
+// with a text, or the last contains it.
+func (b *tab) awaitCode(language, text string, blocks int) {
+	b.t.Helper()
+	b.await("the sample in "+language, func() bool {
+		shown, _ := evaluate[[]string](b, `() => [...document.querySelectorAll(".sample pre")].filter((el) => el.checkVisibility()).map((el) => el.textContent)`)
+		return len(shown) == blocks && (blocks == 1 && strings.HasPrefix(shown[0], text) || blocks == 2 && strings.Contains(shown[1], text))
+	})
 }

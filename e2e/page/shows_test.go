@@ -28,6 +28,8 @@ func TestSettingsShows(t *testing.T) {
 		{"deliveries in the order of the times shown", (*tab).checkOrder},
 		{"a delivery by its id", (*tab).checkFound},
 		{"a time in Tokyo", (*tab).checkZone},
+		{"times within sentences", (*tab).checkSentences},
+		{"event types", (*tab).checkEventTypes},
 		{"rows", (*tab).checkRows},
 		{"titles", (*tab).checkTitles},
 		{"print", (*tab).checkPrint},
@@ -116,6 +118,54 @@ func (b *tab) checkZone() {
 	})
 	if got := b.firstDelivery(); got != link {
 		b.t.Errorf("between the time of %s there is %q:\n%s", link, got, b.text())
+	}
+}
+
+// checkSentences: times within sentences are the same from the script, in a page that came in
+// another zone, as from the server.
+func (b *tab) checkSentences() {
+	send(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "America/St_Johns"})
+	defer send(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "UTC"})
+	const times = `() => [...document.querySelectorAll('main time:is([data-as="at"], [data-as="minute"])')].map((el) => el.textContent)`
+	b.teamdata("endpoint", "create", "--id", "whe_nowhere", "--url", "https://nowhere.invalid/", "--events", "invoice.paid")
+	b.teamdata("endpoint", "test", "whe_nowhere")
+	b.await("the failure", func() bool {
+		b.open(acme + "/endpoints/whe_nowhere")
+		return strings.Contains(b.text(), "Failing since about")
+	})
+	for _, endpoint := range []string{"whe_dead", "whe_fail", "whe_nowhere"} {
+		evaluate[any](b, `() => { document.cookie = "tz=; Path=/settings; Max-Age=0; Secure"; }`)
+		b.open(acme + "/endpoints/" + endpoint)
+		ours, _ := evaluate[[]string](b, times)
+		b.open(acme + "/endpoints/" + endpoint)
+		theirs, _ := evaluate[[]string](b, times)
+		b.t.Logf("%s shows %q", endpoint, ours)
+		if len(ours) == 0 || !slices.Equal(ours, theirs) {
+			b.t.Errorf("%s: the script shows %q, the server %q", endpoint, ours, theirs)
+		}
+	}
+}
+
+// checkEventTypes: what is included in a group that is ticked, or in all events, is quiet, and
+// what is beside it stays as it is.
+func (b *tab) checkEventTypes() {
+	quiet := func() string {
+		names, _ := evaluate[[]string](b, `() => {
+			const muted = getComputedStyle(document.querySelector(".type-list .hint")).color;
+			return [...document.querySelectorAll(".type-list .types code")].filter((el) => getComputedStyle(el).color === muted).map((el) => el.innerText);
+		}`)
+		return strings.Join(names, " ")
+	}
+	b.open(acme + "/new-endpoint")
+	for _, step := range []struct{ tick, want string }{
+		{"file.uploaded", ""},
+		{"Members", "member.added member.changed member.removed"},
+		{"All events", "member.added member.changed member.removed subscription.changed file.uploaded assistant.instructionsChanged invoice.paid"},
+	} {
+		b.tick(step.tick)
+		if got := quiet(); got != step.want {
+			b.t.Errorf("with %s ticked %q are quiet", step.tick, got)
+		}
 	}
 }
 

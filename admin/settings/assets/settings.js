@@ -20,6 +20,12 @@ function exact(p, now) {
   return p.date === now.date ? p.clock : `${p.date} ${p.clock}`;
 }
 
+// within is a time in a sentence, in the words of the server.
+function within(p, now) {
+  if (p.date === now.date && p.year === now.year) return `at ${p.hour}:${p.minute}`;
+  return `on ${p.date}${p.year === now.year ? "" : ` ${p.year}`} at ${p.hour}:${p.minute}`;
+}
+
 // ago is how long ago a time was, in the words of the server.
 function ago(at) {
   const ms = Date.now() - at;
@@ -38,6 +44,8 @@ function showTimes(root) {
     const p = partsOf(at);
     el.title = `${p.weekday} ${p.date} ${p.year}, ${p.clock} ${p.offset}`;
     if (el.dataset.as === "when") el.textContent = exact(p, now);
+    if (el.dataset.as === "minute") el.textContent = exact(p, now).slice(0, -3);
+    if (el.dataset.as === "at") el.textContent = within(p, now);
     if (el.dataset.as === "date") el.textContent = `${p.date} ${p.year}`;
   }
   for (const el of root.querySelectorAll("[data-zone]")) el.textContent = `Times in ${zone} (${now.offset})`;
@@ -46,10 +54,9 @@ function showTimes(root) {
 // In a frame of another site a cookie is kept for frames of that site alone.
 const framed = self !== top;
 
-function keepZone() {
-  if (!elsewhere) return;
+function keep(name, value) {
   const limits = framed ? "SameSite=None; Partitioned" : "SameSite=Lax";
-  document.cookie = `tz=${zone}; Path=/settings; Max-Age=31536000; ${limits}${location.protocol === "https:" ? "; Secure" : ""}`;
+  document.cookie = `${name}=${value}; Path=/settings; Max-Age=31536000; ${limits}${location.protocol === "https:" ? "; Secure" : ""}`;
 }
 
 // What was a minute ago is older while the page stays open; not on a server for tests,
@@ -204,9 +211,73 @@ function enhance(root) {
   addCopyButtons(root);
 }
 
-keepZone();
+// A list whose rows can be ticked gets a box that ticks all of them.
+function addTickAll(list) {
+  const boxes = [...list.querySelectorAll('input[name="id"]')];
+  const all = document.createElement("input");
+  all.type = "checkbox";
+  all.className = "all";
+  all.ariaLabel = "Tick all on this page";
+  const show = () => {
+    const ticked = boxes.filter((box) => box.checked).length;
+    all.checked = ticked === boxes.length;
+    all.indeterminate = ticked > 0 && !all.checked;
+  };
+  all.addEventListener("change", () => boxes.forEach((box) => { box.checked = all.checked; }));
+  list.addEventListener("change", show);
+  list.addEventListener("reset", () => setTimeout(show));
+  list.querySelector("th.pick").append(all);
+  show();
+}
+
+// Single keys can be turned off, and never act in a field. What they do is on a sheet.
+const rowLinks = () => [...document.querySelectorAll("main .rows tbody .first a")].filter((link) => link.getClientRects().length);
+
+function moveRow(by) {
+  const links = rowLinks();
+  const row = document.activeElement.closest("tr");
+  const at = links.findIndex((link) => link.closest("tr") === row);
+  links[at < 0 ? 0 : Math.max(at + by, 0)]?.focus();
+}
+
+const keys = {
+  "?": (sheet) => sheet.showModal(),
+  "/": () => document.querySelector('main input[type="search"]')?.focus(),
+  j: () => moveRow(1),
+  k: () => moveRow(-1),
+  x: () => document.activeElement.closest("tr")?.querySelector('input[name="id"]')?.click(),
+  X: () => document.querySelector(".pick > .all")?.click(),
+};
+const patienceForKeys = 1500;
+
+function useKeys(sheet) {
+  const on = sheet.querySelector('[name="keys"]');
+  on.checked = !document.cookie.split("; ").includes("keys=off");
+  on.addEventListener("change", () => keep("keys", on.checked ? "on" : "off"));
+  for (const item of document.querySelectorAll(".keyboard")) {
+    item.hidden = false;
+    item.addEventListener("click", () => sheet.showModal());
+  }
+  let wentAt = -Infinity; // when g was pressed
+  addEventListener("keydown", (event) => {
+    const inField = event.target.closest('input:not([type="checkbox"]), textarea, select, [contenteditable]');
+    if (!on.checked || inField || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
+    const going = event.timeStamp - wentAt < patienceForKeys;
+    wentAt = event.key === "g" ? event.timeStamp : -Infinity;
+    const page = going && sheet.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+    if (page) location.assign(page.href);
+    else if (Object.hasOwn(keys, event.key)) {
+      event.preventDefault();
+      keys[event.key](sheet);
+    }
+  });
+}
+
+if (elsewhere) keep("tz", zone);
 enhance(document);
 sendOnce();
+document.querySelectorAll("form.pickable").forEach(addTickAll);
+document.querySelectorAll("dialog#keys").forEach(useKeys);
 if (!document.querySelector("[data-test-clock]")) setInterval(growOld, 30_000);
 document.querySelectorAll("[data-live]").forEach((el) => live(el));
 document.querySelectorAll("[data-follows]").forEach(followAddress);
