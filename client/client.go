@@ -7,12 +7,12 @@
 //		…
 //	}
 //
-// A request that fails in a way that may pass is sent again, under the same
-// Idempotency-Key, see [Config]. An answer that is not a success is an [*Error].
+// A request that fails temporarily is sent again, under the same Idempotency-Key,
+// see [Config]. An answer that is not a success is an [*Error].
 // Lists are read page by page, see [List]. Webhooks are verified by a [Verifier].
 //
 // The package needs only the standard library, so it may also be copied. The
-// types of what the API returns and the methods are generated from its description,
+// types of the answers and the methods are generated from the API's description,
 // and each method has the name of the operation there. It exports more than 40 names
 // because most of them are those types.
 package teamdata
@@ -23,8 +23,8 @@ import "net/http"
 // used by several goroutines at once.
 type Client struct{ *Transport }
 
-// New makes a client. It sends nothing yet; an error in the config is that of each
-// call.
+// New makes a client. It sends nothing yet; an error in the config is
+// returned by each call.
 func New(config Config) *Client {
 	return &Client{NewTransport(config, "/api/v1", http.Header{"Api-Version": {Version}})}
 }

@@ -56,8 +56,8 @@ type Config struct {
 	// lost ends in a [CodeNotFound].
 	Retries int
 	// Retrying is called before a request is sent again, with the error of the attempt
-	// before and how long the client will wait. If it returns false, that error is the
-	// call's. nil allows every retry.
+	// before and how long the client will wait. If it returns false, the call
+	// returns that error. nil allows every retry.
 	Retrying func(err error, wait time.Duration) bool
 	// Timeout ends an attempt that takes longer; 0 is a minute.
 	Timeout time.Duration
@@ -93,7 +93,7 @@ type Transport struct {
 
 // NewTransport makes a transport for the API that is served below a path; the
 // header is sent with each request, and may have a User-Agent of its own. An error in
-// the config is that of each call.
+// the config is returned by each call.
 func NewTransport(config Config, path string, header http.Header) *Transport {
 	sends := *cmp.Or(config.HTTP, http.DefaultClient)
 	sends.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -138,8 +138,8 @@ type call struct {
 	sent, answered atomic.Int32 // attempts; net/http itself makes one again now and then
 }
 
-// IdempotencyKey makes a POST one with every other that has the same key, for 24
-// hours: only the first is executed. Without this option each call has a key of its
+// IdempotencyKey sets the key of a POST. For 24 hours, only the first POST with a key is
+// executed. Without this option each call has a key of its
 // own. A key has 1 to 255 printable ASCII characters; with an empty one the request has
 // none, and is not sent again once it may have been executed.
 func IdempotencyKey(key string) Option { return SetHeader("Idempotency-Key", key) }

@@ -21,8 +21,8 @@ const maxEvent = 1 << 20
 // with 400. The error's text says what is wrong, and contains no secret.
 var ErrNotVerified = errors.New("the webhook does not verify")
 
-// Verifier verifies webhooks by the secrets of an endpoint, as Standard Webhooks has
-// it. It may be used by several goroutines at once.
+// Verifier verifies webhooks with the secrets of an endpoint, as Standard Webhooks
+// specifies. It may be used by several goroutines at once.
 type Verifier struct {
 	// Tolerance is how far the time of signing may be from now; 0 is 5 minutes.
 	Tolerance time.Duration
@@ -51,7 +51,7 @@ func NewVerifier(secrets ...string) (*Verifier, error) {
 	return v, nil
 }
 
-// Event is what a verified webhook says.
+// Event is the content of a verified webhook.
 type Event struct {
 	// ID is the webhook-id, the same on each attempt and replay. Skip an event whose
 	// ID you have handled.
@@ -60,7 +60,7 @@ type Event struct {
 	Type string
 	// Timestamp is when the event happened.
 	Timestamp time.Time
-	// Data are the fields of the type.
+	// Data has the fields of the type.
 	Data json.RawMessage
 	// Body is the whole event, as it was sent.
 	Body []byte

@@ -48,7 +48,7 @@ type Event struct {
 	Timestamp  time.Time       // of the attempt, in whole seconds
 	Data       json.RawMessage // of its body
 	Body       []byte          // as it was signed
-	Status     int             // that it was answered with
+	Status     int             // of the answer to it
 }
 
 // Receiver returns the server's receiver, where the endpoints of [Endpoint] are.

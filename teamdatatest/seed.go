@@ -50,7 +50,7 @@ type endpoint struct {
 	Events []string `json:"events"`
 }
 
-// OrgOption is what an org has.
+// OrgOption adds to an org.
 type OrgOption func(*Server, *org)
 
 // Org adds an org. Without a member whose role is owner it gets the owner usr_owner.
@@ -101,7 +101,7 @@ func Endpoint(id string, events ...string) OrgOption {
 }
 
 // EndpointAt is [Endpoint] for a receiver of the test's own, at an https URL. If its
-// certificate is not of a public CA, [Trust] makes the server accept it.
+// certificate is not from a public CA, [Trust] makes the server accept it.
 func EndpointAt(id, url string, events ...string) OrgOption {
 	if len(events) == 0 {
 		events = store.BuiltInEventTypes

@@ -37,8 +37,7 @@ import (
 	"teamdata/store"
 )
 
-// AdminURL is what the paths of the admin API follow in the requests of
-// [Server.AdminClient].
+// AdminURL is the base URL of the admin API for [Server.AdminClient].
 const AdminURL = socket.Base + "/admin/v1"
 
 // limit is how long a call may take that waits for the server, in real time.
@@ -62,7 +61,7 @@ type Server struct {
 	admin    *http.Transport // connects to its admin socket
 }
 
-// Option is what a server is started with.
+// Option changes how a server starts.
 type Option func(*Server)
 
 // Start starts a server, which is stopped at the end of the test and leaves nothing
@@ -141,14 +140,14 @@ func ClockRuns() Option {
 	return func(s *Server) { s.settings.Clock = new(app.TestClock) }
 }
 
-// ClockAt makes the server's clock stand still at a time, and not at that of the
+// ClockAt makes the server's clock stand still at a time other than that of the
 // start.
 func ClockAt(at time.Time) Option {
 	return func(s *Server) { s.settings.Clock = app.NewStandingClock(at) }
 }
 
-// Settings lets a function change the settings of serve, such as the rate limits, of
-// which the server has none otherwise.
+// Settings lets a function change the settings of serve, such as the rate limits.
+// By default the server has none.
 func Settings(change func(*app.Settings)) Option {
 	return func(s *Server) { change(&s.settings) }
 }
@@ -178,9 +177,9 @@ func (s *Server) within(do func(context.Context) error) {
 	must(s.t, err)
 }
 
-// Reset puts the data back to what the server was started with, and forgets what was
-// received. The URL, the keys, the certificate and the clock stay as they are, and
-// rate limits go on counting.
+// Reset puts the data back to its state at the start, and forgets the received
+// events. The URL, the keys, the certificate and the clock stay as they are, and
+// rate limits keep counting.
 func (s *Server) Reset() {
 	s.t.Helper()
 	s.within(s.app.Reset)

@@ -1,5 +1,5 @@
-// Package admin is the client of the admin API, by which the operator and the
-// team's own software add to and change what the Team Data API shows.
+// Package admin is the client of the admin API, with which the operator and the
+// team's own software change the data of the Team Data API.
 //
 //	client := admin.OverSocket("/var/lib/teamdata/teamdata.db.sock")
 //	member, err := client.AddMember(ctx, "org_acme", admin.NewMember{UserID: "usr_bob", Role: "member"}, admin.Actor("usr_ada"))
@@ -41,7 +41,7 @@ func OverSocket(path string) *Client {
 	return New(teamdata.Config{BaseURL: "http://teamdata", HTTP: &http.Client{Transport: &http.Transport{DialContext: dial}}})
 }
 
-// Actor names who did it in the audit entry, in 1 to 200 characters. Without it the
+// Actor sets the actor of the audit entry, in 1 to 200 characters. Without it the
 // entry has no actor.
 func Actor(userID string) teamdata.Option { return teamdata.SetHeader("Teamdata-Actor", userID) }
 

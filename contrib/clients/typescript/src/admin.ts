@@ -1,5 +1,5 @@
 // The client of the admin API, by which the operator and the team's own software add
-// to and change what the Team Data API shows. The client is generated from the API's
+// to and change the data of the Team Data API. The client is generated from the API's
 // description, and each method has the name of the operation there; its errors are
 // those of docs/admin-api.md.
 //
