@@ -193,7 +193,7 @@ type scrollable struct{}
 func (scrollable) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
 	register.Register(ast.KindCodeBlock, writeCode)
 	register.Register(ast.KindFencedCodeBlock, writeCode)
-	register.Register(extensionast.KindTable, around(`<div class="table" tabindex="0" role="group" aria-label="Table"><table>`+"\n", "</table></div>\n"))
+	register.Register(extensionast.KindTable, around(`<div class="table" tabindex="0" role="group" aria-label="Table"><table class="data">`+"\n", "</table></div>\n"))
 	register.Register(extensionast.KindTableCell, writeCell)
 	register.Register(extensionast.KindTaskCheckBox, around(`<span aria-hidden="true">☐</span> `, ""))
 }
@@ -227,6 +227,6 @@ func writeCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (a
 		return ast.WalkContinue, nil
 	}
 	code := util.EscapeHTML(node.Lines().Value(source))
-	_, err := w.WriteString(`<pre tabindex="0" role="group" aria-label="Code"><code>` + string(code) + "</code></pre>\n")
+	_, err := w.WriteString(`<div class="code"><pre tabindex="0" role="group" aria-label="Code"><code>` + string(code) + "</code></pre></div>\n")
 	return ast.WalkSkipChildren, err
 }
