@@ -88,31 +88,42 @@ func renderedGuides(t *testing.T) map[string]string {
 // A link to a file of the repository, which a server doesn't have, is its name. HTML is
 // not passed on.
 func TestMarkdownOfAPage(t *testing.T) {
+	const lead, pre = `<p class="doc-lead">`, `<div class="code"><pre tabindex="0" role="group" aria-label="Code"><code>`
 	for _, row := range []struct{ markdown, want string }{
-		{"[the unit](../contrib/teamdata.service)", "<p class=\"doc-lead\">the unit (contrib/teamdata.service)</p>\n"},
-		{"[teamdata.service](../contrib/teamdata.service)", "<p class=\"doc-lead\">teamdata.service</p>\n"},
-		{"[b](other.md#a-b)", `<p class="doc-lead"><a href="/docs/guide/other#a-b">b</a></p>` + "\n"},
-		{"[b](start.md)", `<p class="doc-lead"><a href="/docs/guide">b</a></p>` + "\n"},
-		{"[x](#here) [y](https://example.com/a.md)", `<p class="doc-lead"><a href="#here">x</a> <a href="https://example.com/a.md">y</a></p>` + "\n"},
-		{"[x](javascript:alert)", "<p class=\"doc-lead\">x (docs/javascript:alert)</p>\n"},
+		{"[the unit](../contrib/teamdata.service)", lead + "the unit (contrib/teamdata.service)</p>\n"},
+		{"[`teamdata.service`](../contrib/teamdata.service)", lead + "<code>teamdata.service</code></p>\n"},
+		{"[b](other.md#a-b)", lead + `<a href="/docs/guide/other#a-b">b</a></p>` + "\n"},
+		{"[b](start.md)", lead + `<a href="/docs/guide">b</a></p>` + "\n"},
+		{"[x](#here) [`y`](https://example.com/a.md?a&b)", lead + `<a href="#here">x</a> <a href="https://example.com/a.md?a&amp;b"><code>y</code></a></p>` + "\n"},
+		{"[x](javascript:alert)", lead + "x (docs/javascript:alert)</p>\n"},
+		{"[x](http://example.com)", lead + "x (docs/http:/example.com)</p>\n"},
+		{"a <script>x</script>", lead + "a &lt;script&gt;x&lt;/script&gt;</p>\n"},
+		{"<!-- a\nb -->\nc\n# d", lead + "c</p>\n<p># d</p>\n"},
+		{"**a `*` b** *c [d](#e)* 2 * 3 * 4", lead + `<strong>a <code>*</code> b</strong> <em>c <a href="#e">d</a></em> 2 * 3 * 4</p>` + "\n"},
+		{"## A `--b` c\n## a --b c", `<h2 id="a---b-c"><a href="#a---b-c">A <code>--b</code> c</a></h2>` + "\n" + `<h2 id="a---b-c-1"><a href="#a---b-c-1">a --b c</a></h2>` + "\n"},
+		{"- [ ] Sleep.", "<ul>\n<li><span aria-hidden=\"true\">☐</span> Sleep.</li>\n</ul>\n"},
+		{"1. a\n   b\n2. c\n- d", "<ol>\n<li>a\nb</li>\n<li>c</li>\n</ol>\n<ul>\n<li>d</li>\n</ul>\n"},
+		{"- a\n\n  ```sh x\n  b\n\n    c\n  ```\n\n- d", "<ul>\n<li><p>a</p>\n" + pre + "b\n\n  c\n</code></pre></div>\n</li>\n<li><p>d</p>\n</li>\n</ul>\n"},
 		{"| | b |\n|---|---|\n| c | |", `<div class="table" tabindex="0" role="group" aria-label="Table"><table class="data">
 <thead>
 <tr>
-<td></td><th>b</th></tr>
+<td></td>
+<th>b</th>
+</tr>
 </thead>
 <tbody>
 <tr>
-<td>c</td><td></td></tr>
+<td>c</td>
+<td></td>
+</tr>
 </tbody>
 </table></div>
 `},
-		{"<script>x</script>", "<!-- raw HTML omitted -->\n"},
-		{"## A `--b` c", `<h2 id="a---b-c"><a href="#a---b-c">A <code>--b</code> c</a></h2>` + "\n"},
-		{"- [ ] Sleep.", "<ul>\n<li><span aria-hidden=\"true\">☐</span> Sleep.</li>\n</ul>\n"},
+		{"```\nunclosed", pre + "unclosed\n</code></pre></div>\n"},
 	} {
-		got, _, err := renderPage(docs.Page{Text: "# Title\n\n" + row.markdown + "\n"})
-		if err != nil || string(got) != row.want {
-			t.Errorf("%s: %q, want %q (%v)", row.markdown, got, row.want, err)
+		got, _ := renderPage(docs.Page{Text: "# Title\n\n" + row.markdown})
+		if string(got) != row.want {
+			t.Errorf("%s:\n%q, want\n%q", row.markdown, got, row.want)
 		}
 	}
 }
