@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"wire/eventtype":  {"teamdata/internal/schema", "teamdata/store", "teamdata/wire/reference"},
 	"wire/fixture":    {"teamdata/internal/hint", "teamdata/internal/schema", "teamdata/store", "teamdata/wire/eventtype", "teamdata/wire/strictjson"},
 	"wire/openapi":    {"teamdata/store", "teamdata/wire/eventtype", "teamdata/wire/reference"},
-	"wire/reference":  {"teamdata/docs", "teamdata/store", "teamdata/wire/web", "github.com/yuin/goldmark"},
+	"wire/reference":  {"teamdata/docs", "teamdata/store", "teamdata/wire/web"},
 	"wire/strictjson": {"teamdata/internal/canonical", "teamdata/store", "github.com/go-json-experiment/json/jsontext"},
 	"wire/web":        {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 
