@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"math"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"teamdata/store"
+	"teamdata/wire/look"
 )
 
 // templateFuncs are what templates may call.
@@ -142,25 +142,9 @@ func formatBytes(b []byte) string {
 	return text.String()
 }
 
-// jsonText finds the texts of JSON, and the names among them by their colons.
-var jsonText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"( ?:)?`)
-
 // colourJSON is JSON with its names and texts marked. Whatever else somebody sent is
 // shown like that too, as formatBytes shows it.
-func colourJSON(b []byte) template.HTML {
-	var marked strings.Builder
-	text, end := formatBytes(b), 0
-	for _, at := range jsonText.FindAllStringSubmatchIndex(text, -1) {
-		class, close := "s", at[1]
-		if at[2] >= 0 {
-			class, close = "k", at[2]
-		}
-		marked.WriteString(template.HTMLEscapeString(text[end:at[0]]))
-		marked.WriteString(`<span class="` + class + `">` + template.HTMLEscapeString(text[at[0]:close]) + `</span>`)
-		end = close
-	}
-	return template.HTML(marked.String() + template.HTMLEscapeString(text[end:]))
-}
+func colourJSON(b []byte) template.HTML { return look.JSON(formatBytes(b)) }
 
 // formatDuration formats a duration with the precision that people care about.
 func formatDuration(d time.Duration) string {

@@ -33,6 +33,7 @@ func TestSettingsShows(t *testing.T) {
 		{"print", (*tab).checkPrint},
 		{"a page that is not there", (*tab).checkNowhere},
 		{"the error summary", (*tab).checkSummary},
+		{"the reference", (*tab).checkDocs},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			was, wasOf := b.t, p.T
