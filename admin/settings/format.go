@@ -3,6 +3,7 @@ package settings
 import (
 	"cmp"
 	"crypto/rand"
+	"fmt"
 	"html/template"
 	"math"
 	"net/url"
@@ -32,6 +33,7 @@ var templateFuncs = template.FuncMap{
 	"text":     formatBytes,
 	"json":     colourJSON,
 	"took":     formatDuration,
+	"lasted":   formatLasted,
 	"short":    shortURL,
 	"address":  splitURL,
 	"count":    func(n int) string { return formatCount(n, false) },
@@ -152,6 +154,18 @@ func formatDuration(d time.Duration) string {
 		return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', 1, 64) + " ms"
 	}
 	return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
+}
+
+// formatLasted is how long something took that people wait for, such as "1 min 13 s".
+func formatLasted(d time.Duration) string {
+	seconds := int(d.Round(time.Second).Seconds())
+	switch hours, minutes := seconds/3600, seconds/60%60; {
+	case hours > 0:
+		return fmt.Sprintf("%d h %d min", hours, minutes)
+	case minutes > 0:
+		return fmt.Sprintf("%d min %d s", minutes, seconds%60)
+	}
+	return fmt.Sprintf("%d s", seconds)
 }
 
 // splitURL is a URL for people: its host, and what follows. https:// goes without saying.

@@ -76,6 +76,12 @@ function addCopyButtons(root) {
   }
 }
 
+// A button with data-copies opens what can be copied, and copies it at once.
+document.addEventListener("click", (event) => {
+  const opens = event.target.closest("[data-copies]")?.popoverTargetElement;
+  opens?.querySelector(".copy").click();
+});
+
 async function copy(el, button) {
   try {
     await navigator.clipboard.writeText(el.dataset.copy || el.textContent.trim());
