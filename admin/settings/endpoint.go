@@ -277,6 +277,15 @@ type endpointsPage struct {
 // Full reports whether no more endpoints can be added.
 func (p endpointsPage) Full() bool { return p.All >= p.Most }
 
+// Nothing says in words that the filter selects no endpoints.
+func (p endpointsPage) Nothing() string {
+	text := "None"
+	if p.Query != "" {
+		text = "None with “" + p.Query + "” in its URL or description"
+	}
+	return text + cmp.Or(map[string]string{stateFailing: " is failing.", stateDisabled: " is disabled."}[p.State], " was found.")
+}
+
 func (r *request) listEndpoints() error {
 	query := r.HTTP.URL.Query()
 	p := endpointsPage{State: query.Get("state"), Query: strings.TrimSpace(query.Get("q")), Most: store.MaxEndpoints}

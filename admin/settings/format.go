@@ -160,6 +160,8 @@ func formatDuration(d time.Duration) string {
 func formatLasted(d time.Duration) string {
 	seconds := int(d.Round(time.Second).Seconds())
 	switch hours, minutes := seconds/3600, seconds/60%60; {
+	case seconds == 0:
+		return "less than 1 s"
 	case hours > 0:
 		return fmt.Sprintf("%d h %d min", hours, minutes)
 	case minutes > 0:

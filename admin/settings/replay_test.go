@@ -35,7 +35,7 @@ func TestReplayMany(t *testing.T) {
 	if err := store.RunReplays(t.Context(), w.Store); err != nil {
 		t.Fatal(err)
 	}
-	b.get(page+"/live").wants(t, 200, "<strong>1 delivery was queued again,</strong> in 0 s.", "<dt>Waiting</dt><dd>1</dd>")
+	b.get(page+"/live").wants(t, 200, "<strong>1 delivery was queued again,</strong> in less than 1 s.", "<dt>Waiting</dt><dd>1</dd>")
 	if ids := w.deliveries("whe_1", "waiting", ""); len(ids) != 1 {
 		t.Errorf("%v wait", ids)
 	}
