@@ -1,7 +1,9 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/base64"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,8 +104,10 @@ type verifyPage struct {
 	Then          bool   // that counts, and not the present time
 	Encoded       bool   // the body is in base64
 	Report        *diagnose.Report
-	Known         bool   // the webhook-id is that of a delivery to this endpoint,
-	DeliveryID    string // which is this
+	Difference    *diagnose.Difference // between the bodies; nil: there is none, or it is not known
+	ReceivedAt    time.Time            // that the report counts with
+	Known         bool                 // the webhook-id is that of a delivery to this endpoint,
+	DeliveryID    string               // which is this
 }
 
 func (r *request) showVerify() error { return r.renderVerify(&verifyPage{}) }
@@ -152,12 +156,21 @@ func (r *request) renderVerify(p *verifyPage) error {
 		})
 	}
 	if p.Report != nil {
-		*p.Report = c.Diagnose()
+		*p.Report, p.Difference, p.ReceivedAt = c.Diagnose(), c.Difference(), c.ReceivedAt
+		slices.SortStableFunc(p.Report.Checks, func(a, b diagnose.Check) int { return cmp.Compare(failed(a), failed(b)) })
 		if err := r.recordVerified(p); err != nil {
 			return err
 		}
 	}
 	return r.Render(200, "endpoint_verify", p)
+}
+
+// failed is 1 for a check that failed, which comes after those that passed.
+func failed(c diagnose.Check) int {
+	if c.OK {
+		return 0
+	}
+	return 1
 }
 
 // read reads the form. The default of the time of receipt is now.
