@@ -80,7 +80,7 @@ func TestKeyFromItsCreationToItsEnd(t *testing.T) {
 
 	b.Update(func(tx store.Tx) error { return tx.PutKeyUse(id, store.KeyUse{LastUsedAt: b.Now()}) })
 	b.get(keysPath+"/"+id).wants(t, 200, "2026-10-06T12:00:00.000Z")
-	b.get(keysPath+"/"+id+"/revoke").wants(t, 200, "<h1>Revoke the API key <bdi>nightly</bdi>?</h1>", "This can't be undone", "401")
+	b.get(keysPath+"/"+id+"/revoke").wants(t, 200, "Revoke the API key <bdi>nightly</bdi>?</h1>", "This can't be undone", "last used", "401")
 	if k := b.keys()[0]; !k.RevokedAt.IsZero() {
 		t.Error("asking revoked it")
 	}
