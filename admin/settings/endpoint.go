@@ -243,7 +243,7 @@ func (r *request) confirmForEndpoint(q *confirmPage, explain func(waiting string
 		if err != nil {
 			return err
 		}
-		q.About = e.URL
+		q.About = shortURL(e.URL)
 		w, err := tx.CountWaiting(e, maxWaiting)
 		explain(counted(w.Total(), w.Capped, "waiting delivery", "waiting deliveries"))
 		return err

@@ -46,6 +46,12 @@ func TestSettingsPages(t *testing.T) {
 			b.inspect(path, string(axe))
 		}
 	}
+	todo <- func(b *tab) {
+		b.open(acme + "/endpoints/whe_slow/settings")
+		b.click("Disable…")
+		b.await("the dialog", func() bool { return b.count("dialog[open]") == 1 })
+		b.inspect("dialog", string(axe))
+	}
 	close(todo)
 	for i := range inspectors {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
