@@ -31,7 +31,7 @@ func (b *tab) checkDocs() {
 	menu(false)
 	b.click("Menu")
 	menu(true)
-	b.click("GET List the org's members")
+	b.click("GET List members")
 	menu(false)
 	if at, _ := evaluate[float64](b, `() => document.getElementById("listMembers").getBoundingClientRect().top`); at < 0 || at > 400 {
 		b.t.Errorf("the operation is %v pixels down", at)

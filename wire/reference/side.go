@@ -1,6 +1,9 @@
 package reference
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Guide is a page of the documentation, to which the side bar leads.
 type Guide struct{ Path, Title string }
@@ -66,7 +69,7 @@ func newSide(p shownPage) side {
 
 func (g group) links(to func(id, text string) sideLink) (links []sideLink) {
 	for _, op := range g.Operations {
-		link := to(op.ID, op.Summary)
+		link := to(op.ID, strings.Replace(op.Summary, " the org's ", " ", 1)) // which goes without saying
 		link.Method = op.Method
 		links = append(links, link)
 	}
