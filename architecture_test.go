@@ -29,14 +29,14 @@ var mayImport = map[string][]string{
 	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store", "github.com/rs/zerolog", "github.com/spf13/pflag"},
 	"cli/operator": {"teamdata/client", "teamdata/client/admin/api", "teamdata/store", "teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 
-	"server":              {"teamdata/store", "teamdata/internal/", "teamdata/server/", "teamdata/wire/openapi", "teamdata/wire/reference", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
+	"server":              {"teamdata/store", "teamdata/internal/", "teamdata/server/", "teamdata/wire/look", "teamdata/wire/openapi", "teamdata/wire/reference", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
 	"server/certificates": {"teamdata/store", "teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/localca", "teamdata/internal/smallfile", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},
 	"server/clientaddr":   {"teamdata/internal/hint"},
 	"server/cork":         {},
 	"server/mcp":          {"teamdata/internal/canonical", "teamdata/store"},
 
-	"admin":                          {"teamdata/store", "teamdata/internal/", "teamdata/admin/", "teamdata/client/admin/api", "teamdata/wire/eventtype", "teamdata/wire/openapi", "teamdata/wire/reference", "teamdata/wire/strictjson", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
-	"admin/settings":                 {"teamdata/docs", "teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "teamdata/wire/eventtype", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+	"admin":                          {"teamdata/store", "teamdata/internal/", "teamdata/admin/", "teamdata/client/admin/api", "teamdata/wire/eventtype", "teamdata/wire/look", "teamdata/wire/openapi", "teamdata/wire/reference", "teamdata/wire/strictjson", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+	"admin/settings":                 {"teamdata/docs", "teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "teamdata/wire/eventtype", "teamdata/wire/look", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"admin/settings/diagnose":        {"teamdata/internal/signature"},
 	"admin/settings/signin":          {"teamdata/admin/settings/signin/password", "teamdata/internal/ratelimit", "teamdata/store", "teamdata/wire/web", "github.com/go-webauthn/webauthn", "github.com/rs/zerolog"},
 	"admin/settings/signin/password": {"golang.org/x/crypto/argon2", "golang.org/x/text/secure/precis"},
@@ -49,8 +49,9 @@ var mayImport = map[string][]string{
 
 	"wire/eventtype":  {"teamdata/internal/schema", "teamdata/store", "teamdata/wire/reference"},
 	"wire/fixture":    {"teamdata/internal/hint", "teamdata/internal/schema", "teamdata/store", "teamdata/wire/eventtype", "teamdata/wire/strictjson"},
+	"wire/look":       {},
 	"wire/openapi":    {"teamdata/store", "teamdata/wire/eventtype", "teamdata/wire/reference"},
-	"wire/reference":  {"teamdata/docs", "teamdata/store", "teamdata/wire/web"},
+	"wire/reference":  {"teamdata/docs", "teamdata/store", "teamdata/wire/look", "teamdata/wire/web"},
 	"wire/strictjson": {"teamdata/internal/canonical", "teamdata/store", "github.com/go-json-experiment/json/jsontext"},
 	"wire/web":        {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 

@@ -74,7 +74,7 @@ func TestDescriptionIsWhole(t *testing.T) {
 func TestDescriptionIsAnswered(t *testing.T) {
 	env := newTestEnv(t)
 	remote := env.remote()
-	for path, want := range map[string]string{"/openapi.json": string(openapi.Admin.JSON), "/openapi.yaml": string(openapi.Admin.YAML), "/docs": "", "/docs/style.css": ""} {
+	for path, want := range map[string]string{"/openapi.json": string(openapi.Admin.JSON), "/openapi.yaml": string(openapi.Admin.YAML), "/docs": "", "/docs/style.css": "", "/docs/inter.woff2": ""} {
 		for _, do := range []func(method, path, body string, header ...string) kit.Answer{env.do, remote} {
 			got := do("GET", path, "")
 			equal(t, path+": the status", got.Status, http.StatusOK)

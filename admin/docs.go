@@ -3,6 +3,7 @@ package admin
 import (
 	"sync"
 
+	"teamdata/wire/look"
 	"teamdata/wire/openapi"
 	"teamdata/wire/reference"
 	"teamdata/wire/web"
@@ -13,6 +14,7 @@ import (
 const (
 	docsPath  = "/docs"
 	docsStyle = docsPath + "/style.css"
+	docsFont  = docsPath + "/" + look.FontName
 	inJSON    = "/openapi.json"
 	inYAML    = "/openapi.yaml"
 )
@@ -23,12 +25,13 @@ var openRoutes = []route{
 	{"GET", inYAML, noBody, describe(reference.YAMLType, openapi.Admin.YAML)},
 	{"GET", docsPath, noBody, (*request).showDocs},
 	{"GET", docsStyle, noBody, func(r *request) error { reference.SendStyle(&r.Request); return nil }},
+	{"GET", docsFont, noBody, func(r *request) error { reference.SendFont(&r.Request); return nil }},
 }
 
 // referencePage is made for the first request for it.
 var referencePage = sync.OnceValues(func() (reference.Reference, error) {
 	return reference.New(openapi.Admin, reference.Links{
-		Page: basePath + docsPath, Style: basePath + docsStyle, JSON: basePath + inJSON, YAML: basePath + inYAML,
+		Page: basePath + docsPath, Style: basePath + docsStyle, Font: basePath + docsFont, JSON: basePath + inJSON, YAML: basePath + inYAML,
 	})
 })
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"teamdata/store"
+	"teamdata/wire/look"
 	"teamdata/wire/openapi"
 	"teamdata/wire/reference"
 	"teamdata/wire/web"
@@ -16,11 +17,12 @@ import (
 const (
 	docsPath  = "/docs"
 	docsStyle = docsPath + "/style.css"
+	docsFont  = docsPath + "/" + look.FontName
 	docsText  = "/llms.txt"
 )
 
 var docsLinks = reference.Links{
-	Page: docsPath, Style: docsStyle, Text: docsText,
+	Page: docsPath, Style: docsStyle, Font: docsFont, Text: docsText, Guides: true,
 	JSON: basePath + "/openapi.json", YAML: basePath + "/openapi.yaml",
 }
 
@@ -104,13 +106,16 @@ func (d docs) send(r *web.Request) error {
 	path := r.HTTP.URL.Path
 	isGuide := strings.HasPrefix(path+"/", reference.GuidePath+"/")
 	switch {
-	case !isGuide && path != docsPath && path != docsPath+"/" && path != docsStyle && path != docsText:
+	case !isGuide && path != docsPath && path != docsPath+"/" && path != docsStyle && path != docsFont && path != docsText:
 		return store.Errorf(store.CodeNotFound, "There is no such page.").Advise("The reference is at %s.", docsPath)
 	case r.HTTP.Method != http.MethodGet && r.HTTP.Method != http.MethodHead:
 		r.W.Header()["Allow"] = []string{"GET, HEAD"}
 		return store.Errorf(store.CodeMethodNotAllowed, "This page takes GET, HEAD only.")
 	case path == docsStyle:
 		reference.SendStyle(r)
+		return nil
+	case path == docsFont:
+		reference.SendFont(r)
 		return nil
 	}
 	described, err := d.description(r.HTTP.Context())

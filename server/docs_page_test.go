@@ -26,12 +26,16 @@ func TestDocs(t *testing.T) {
 		}
 		for name, want := range map[string]string{
 			"Content-Type": "text/html; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer",
-			"Content-Security-Policy": "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 		} {
 			if got := header(answer, name); len(got) != 1 || got[0] != want {
 				t.Errorf("%s: %s is %q, want %q", path, name, got, want)
 			}
 		}
+	}
+	font := env.do(newRequest("GET", "/docs/inter.woff2", ""))
+	if font.Code != http.StatusOK || font.Header()["Content-Type"][0] != "font/woff2" || !strings.HasPrefix(font.Body.String(), "wOF2") {
+		t.Errorf("the font: %d %v", font.Code, font.Header())
 	}
 	style := env.do(newRequest("GET", "/docs/style.css", ""))
 	if style.Code != http.StatusOK || style.Header()["Content-Type"][0] != "text/css; charset=utf-8" || style.Body.Len() == 0 {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -83,6 +84,15 @@ func (keysPage) Filters() any { return keyFilters }
 
 // Filtered reports whether not all keys are shown.
 func (p keysPage) Filtered() bool { return p.Query != "" || p.State != "" }
+
+// Nothing says in words that the filter selects no keys.
+func (p keysPage) Nothing() string {
+	text := "No key"
+	if p.Query != "" {
+		text += " with “" + p.Query + "” in its name, or at the beginning of its ID,"
+	}
+	return text + cmp.Or(map[string]string{"active": " is active.", "unused": " was unused for 30 days.", "ended": " has ended."}[p.State], " was found.")
+}
 
 // match reports whether the filter lets a key pass.
 func (p keysPage) match(k keyRow) bool {

@@ -80,7 +80,7 @@ func TestKeyFromItsCreationToItsEnd(t *testing.T) {
 
 	b.Update(func(tx store.Tx) error { return tx.PutKeyUse(id, store.KeyUse{LastUsedAt: b.Now()}) })
 	b.get(keysPath+"/"+id).wants(t, 200, "2026-10-06T12:00:00.000Z")
-	b.get(keysPath+"/"+id+"/revoke").wants(t, 200, "Revoke the API key <bdi>nightly</bdi>?</h1>", "This can't be undone", "401")
+	b.get(keysPath+"/"+id+"/revoke").wants(t, 200, "Revoke the API key <bdi>nightly</bdi>?</h1>", "This can't be undone", "last used", "401")
 	if k := b.keys()[0]; !k.RevokedAt.IsZero() {
 		t.Error("asking revoked it")
 	}
@@ -251,7 +251,7 @@ func TestKeysPageByPage(t *testing.T) {
 	if len(rows) != n || rows[0] != "key_000" || rows[n-1] != fmt.Sprintf("key_%03d", n-1) {
 		t.Errorf("%d keys: %v", len(rows), rows)
 	}
-	b.get(keysPath+"?after=0.zzz").wants(t, 200, "no more keys", "First page")
+	b.get(keysPath+"?after=0.zzz").wants(t, 200, "No more keys", "First page")
 	b.get(keysPath+"?after=zzz").wants(t, 400, "This page of the list does not exist")
 }
 
@@ -290,7 +290,7 @@ func TestKeysFiltered(t *testing.T) {
 		}
 	}
 	b.get(keysPath).wants(t, 200, `class="fourth is-due"><time`, `is-due">never`, ">in 6 d<")
-	b.get(keysPath+"?q=nothing").wants(t, 200, "No key matches")
+	b.get(keysPath+"?q=nothing").wants(t, 200, "No keys match", "No key with “nothing” in its name, or at the beginning of its ID, was found.")
 }
 
 var nextPage = regexp.MustCompile(`href="([^"]+)">(?:Next page|Older|Search further(?: back)?)`)

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/hex"
 	"net/http"
 	"path"
@@ -12,10 +12,11 @@ import (
 	"sync"
 
 	"teamdata/store"
+	"teamdata/wire/look"
 )
 
-//go:embed assets
-var assetFiles embed.FS
+//go:embed assets/settings.js
+var script []byte
 
 // asset is a file that pages load. Its public name contains a part of its hash, so
 // that browsers may cache it for ever.
@@ -44,11 +45,11 @@ type assetList struct {
 // sheet, so that it costs no request.
 func loadAssets(b Brand) assetList {
 	found := assetList{files: map[string]asset{}, publicNames: map[string]string{}}
-	font := found.add("inter.woff2", readAsset("inter.woff2"))
-	css := strings.ReplaceAll(string(readAsset("settings.css")), "inter.woff2", font)
+	font := found.add(look.FontName, look.Font)
+	css := strings.ReplaceAll(look.CSS, look.FontName, font)
 	found.add("settings.css", []byte(css+b.css()))
-	found.add("settings.js", readAsset("settings.js"))
-	found.add("inter-OFL.txt", readAsset("inter-OFL.txt"))
+	found.add("settings.js", script)
+	found.add("inter-OFL.txt", look.FontLicence)
 	if ext := logoExt(b.Logo); ext != "" {
 		name := found.add("logo"+ext, b.Logo)
 		logo := found.files[name]
@@ -56,14 +57,6 @@ func loadAssets(b Brand) assetList {
 		found.files[name], found.Logo = logo, found.Asset("logo"+ext)
 	}
 	return found
-}
-
-func readAsset(name string) []byte {
-	body, err := assetFiles.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err)
-	}
-	return body
 }
 
 // add adds a file, and returns its public name.

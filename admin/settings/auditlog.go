@@ -19,6 +19,23 @@ type auditPage struct {
 	path   string
 }
 
+// Nothing says in words that the filter selects no entries.
+func (p auditPage) Nothing() string {
+	text := "None"
+	if p.Filter.Action != "" {
+		text += " of " + p.Filter.Action
+	}
+	if p.Filter.Target != "" {
+		text += " on “" + p.Filter.Target + "”"
+	}
+	for _, who := range p.Actors {
+		if who.ID == p.Filter.Actor {
+			text += " by " + who.Name
+		}
+	}
+	return strings.TrimSpace(text+" "+periodWords[p.Filter.Time]) + "."
+}
+
 // ExportPath is the path of the export with the same filter.
 func (p auditPage) ExportPath(format string) string {
 	return withQuery(p.path+"/export", append(p.Filter.query(), "format", format)...)

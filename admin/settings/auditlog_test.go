@@ -56,9 +56,9 @@ func TestAuditLog(t *testing.T) {
 	if strings.Contains(r.Body, "<b>") || strings.Contains(r.Body, "<i>") {
 		t.Error("actors or actions are not escaped")
 	}
-	b.get(auditPath+"?actor=none").wants(t, 200, "No entries match the filter.", `value="none"`, "export?actor=none&amp;format=csv")
+	b.get(auditPath+"?actor=none").wants(t, 200, "No entries match", "None by none.", "Clear the filter", `value="none"`, "export?actor=none&amp;format=csv")
 	b.get(auditPath+"?actor=%3Cb%3Esystem").wants(t, 200, `value="&lt;b&gt;system"`)
-	b.get(auditPath+"?before=5.a").wants(t, 200, "no older entries", "Newest")
+	b.get(auditPath+"?before=5.a").wants(t, 200, "No more entries", "Newest")
 	for _, query := range []string{"since=x", "until=2026-13-01T00:00", "until=1969-12-31T23:59", "since=%3Cb%3E"} {
 		name, _, _ := strings.Cut(query, "=")
 		b.get(auditPath+"?actor=kept&"+query).wants(t, 400, `id="`+name+`-error"`, `aria-invalid="true" aria-describedby="`+name+`-error"`, `value="kept"`)
@@ -137,7 +137,7 @@ func TestAuditLogBounds(t *testing.T) {
 		return err
 	})
 	w.appendEntries(2*maxSearched + 100)
-	b.get(auditPath+"?action=first").wants(t, 200, "None of the next 2000 entries", "Search further back")
+	b.get(auditPath+"?action=first").wants(t, 200, "None of the next 2000 entries match. There are more.", "Search further back")
 	got := b.walk(auditPath+"?action=first", entryRows)
 	if len(got) != 1 || !strings.HasSuffix(got[0], "||first") {
 		t.Errorf("got %v", got)

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"teamdata/wire/look"
 )
 
 const (
@@ -99,7 +101,7 @@ func TestBrandKeepsTheContrast(t *testing.T) {
 			}
 		}
 	}
-	css := string(readAsset("settings.css"))
+	css := look.CSS
 	for _, brand := range colours {
 		all := tokens(css + Brand{Colour: brand}.css())
 		for theme, name := range []string{"light", "dark"} {

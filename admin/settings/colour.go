@@ -65,7 +65,7 @@ const (
 	dark
 )
 
-// What a brand's colours meet: the tokens of settings.css.
+// What a brand's colours meet: the tokens of look.css.
 var (
 	white, black = colour{255, 255, 255}, colour{}
 	surfaces     = [2][]colour{ // --page first, --side, --sunken, --hover, --warn-soft, --bad-soft

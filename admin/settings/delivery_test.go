@@ -169,8 +169,8 @@ func TestNoDeliveries(t *testing.T) {
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_ada")
 	b.get("/orgs/org_acme/endpoints/whe_1/deliveries").wants(t, 200, "No deliveries yet")
-	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?state=failed").wants(t, 200, "No deliveries match the filter", "Show all deliveries")
-	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?type=<b>").wants(t, 200, "No deliveries match the filter")
+	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?state=failed").wants(t, 200, "No deliveries match", "None failed.", "Clear the filter")
+	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?type=<b>").wants(t, 200, "No deliveries match", "None of type &lt;b&gt; was found.")
 	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?state=<i>").wants(t, 400, "Correct the filter", "State: must be")
 	for _, after := range []string{"x", "1.", "1.a/b", "x.whd_1"} {
 		b.get("/orgs/org_acme/endpoints/whe_1/deliveries?after="+after).wants(t, 400, "This page of the list does not exist")
@@ -336,7 +336,7 @@ func TestLookFurtherBack(t *testing.T) {
 		return nil
 	})
 	b := w.signedIn("usr_ada")
-	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?type=member.added").wants(t, 200, "There are more further back", "Search further back")
+	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?type=member.added").wants(t, 200, "deliveries match. There are more.", "Search further back")
 	if ids := b.walk("/orgs/org_acme/endpoints/whe_1/deliveries?type=member.added", deliveryLink); len(ids) != 1 || ids[0] != rare[0].ID {
 		t.Errorf("found %v", ids)
 	}

@@ -2,10 +2,12 @@ package settings
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"teamdata/internal/canonical"
@@ -235,6 +237,36 @@ func (p *deliveriesPage) with(changed ...string) string {
 
 // Filtered reports whether anything is asked for but the endpoint.
 func (p *deliveriesPage) Filtered() bool { return p.with() != p.Path }
+
+// Nothing says in words that the filter selects no deliveries.
+func (p *deliveriesPage) Nothing() string {
+	f := p.walk.Filter
+	words := []string{"None"}
+	add := func(format, value string) {
+		if value != "" {
+			words = append(words, fmt.Sprintf(format, value))
+		}
+	}
+	add("of type %s", f.Type)
+	add("with the id %s", f.Query)
+	if f.Status == "none" {
+		words = append(words, "without an answer")
+	} else {
+		add("answered %s", f.Status)
+	}
+	add("%s", cmp.Or(stateVerbs[f.State], "was found"))
+	add("%s", periodWords[p.Field("time")])
+	return strings.Join(words, " ") + "."
+}
+
+// stateVerbs say that a delivery is in a state of a filter.
+var stateVerbs = map[string]string{
+	"waiting": "is waiting", "failed": "failed", "acknowledged": "was acknowledged", "unsuccessful": "was unsuccessful",
+	"pending": "is pending", "retrying": "is being retried", "held": "is held",
+}
+
+// periodWords say in which period of a filter something happened.
+var periodWords = map[string]string{"1h": "in the last hour", "24h": "in the last 24 hours", "7d": "in the last 7 days", "between": "in that time"}
 
 // Field is a field of the requested filter.
 func (p *deliveriesPage) Field(name string) string { return p.Asked.Get(name) }

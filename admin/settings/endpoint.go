@@ -213,31 +213,39 @@ func (r *request) actOnEndpoint(act func(tx store.Tx, actorID, orgID, id string)
 }
 
 func (r *request) confirmDisable() error {
-	return r.confirmForEndpoint(confirmPage{
-		Title: "Disable this endpoint?", Button: "Disable", To: "disable",
-		Text: []string{
-			"Nothing is sent to it until somebody enables it again. Its events are held, not lost: those that are waiting, and all new ones.",
-			"When it is enabled, they are sent in order. What has been held for longer than " + r.heldFor() + " is dropped.",
-		},
+	q := confirmPage{Title: "Disable this endpoint?", Button: "Disable", To: "disable"}
+	return r.confirmForEndpoint(&q, func(waiting string) {
+		q.Facts = []confirmFact{
+			{"Now", cmp.Or(waiting, "No deliveries"), "will be held, not lost."},
+			{"From now on", "", "New events are held too, for up to " + r.heldFor() + "."},
+			{"When enabled", "", "All of them are sent, oldest first."},
+		}
 	})
 }
 
 func (r *request) confirmDelete() error {
-	return r.confirmForEndpoint(confirmPage{
-		Title: "Delete this endpoint?", Button: "Delete endpoint", To: "delete", Danger: true,
-		Text: []string{
-			"Nothing is sent to it any more. Its secret and all its deliveries with their attempts are deleted, including those that are waiting.",
-			"This can't be undone. To pause it, disable it instead.",
-		},
+	q := confirmPage{Title: "Delete this endpoint?", Button: "Delete endpoint", To: "delete"}
+	return r.confirmForEndpoint(&q, func(waiting string) {
+		q.Facts = []confirmFact{
+			{"Now", cmp.Or(waiting, "No deliveries"), "will never be sent. Its secret and its history are deleted too."},
+			{"From now on", "", "Nothing is sent to it."},
+			{"Undo", "", "This can't be undone. To pause it, disable it instead."},
+		}
 	})
 }
 
-// confirmForEndpoint asks for confirmation about the endpoint of the path.
-func (r *request) confirmForEndpoint(q confirmPage) error {
+// confirmForEndpoint asks for confirmation about the endpoint of the path. explain is called
+// with how many deliveries wait; empty: none.
+func (r *request) confirmForEndpoint(q *confirmPage, explain func(waiting string)) error {
 	q.To, q.Back = r.endpointPath(q.To), r.endpointPath()
-	return r.Show(200, "confirm", &q, func(tx store.Tx) error {
+	return r.Show(200, "confirm", q, func(tx store.Tx) error {
 		e, err := r.endpoint(tx)
-		q.About = e.URL
+		if err != nil {
+			return err
+		}
+		q.About = shortURL(e.URL)
+		w, err := tx.CountWaiting(e, maxWaiting)
+		explain(counted(w.Total(), w.Capped, "waiting delivery", "waiting deliveries"))
 		return err
 	})
 }
@@ -276,6 +284,15 @@ type endpointsPage struct {
 
 // Full reports whether no more endpoints can be added.
 func (p endpointsPage) Full() bool { return p.All >= p.Most }
+
+// Nothing says in words that the filter selects no endpoints.
+func (p endpointsPage) Nothing() string {
+	text := "None"
+	if p.Query != "" {
+		text = "None with “" + p.Query + "” in its URL or description"
+	}
+	return text + cmp.Or(map[string]string{stateFailing: " is failing.", stateDisabled: " is disabled."}[p.State], " was found.")
+}
 
 func (r *request) listEndpoints() error {
 	query := r.HTTP.URL.Query()

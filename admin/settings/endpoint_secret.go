@@ -3,6 +3,7 @@ package settings
 import (
 	"cmp"
 	"encoding/base64"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,9 +104,11 @@ type verifyPage struct {
 	Then          bool   // that counts, and not the present time
 	Encoded       bool   // the body is in base64
 	Report        *diagnose.Report
-	Known         bool            // the webhook-id is that of a delivery to this endpoint,
-	DeliveryID    string          // which is this
-	Latest        *store.Delivery // the one to try it with; nil: there is none, or the form is filled in
+	Difference    *diagnose.Difference // between the bodies; nil: there is none, or it is not known
+	ReceivedAt    time.Time            // that the report counts with
+	Known         bool                 // the webhook-id is that of a delivery to this endpoint,
+	DeliveryID    string               // which is this
+	Latest        *store.Delivery      // the one to try it with; nil: there is none, or the form is filled in
 }
 
 // showVerify shows the form, filled in with the delivery that the query names as it was
@@ -191,12 +194,21 @@ func (r *request) renderVerify(p *verifyPage) error {
 		})
 	}
 	if p.Report != nil {
-		*p.Report = c.Diagnose()
+		*p.Report, p.Difference, p.ReceivedAt = c.Diagnose(), c.Difference(), c.ReceivedAt
+		slices.SortStableFunc(p.Report.Checks, func(a, b diagnose.Check) int { return cmp.Compare(failed(a), failed(b)) })
 		if err := r.recordVerified(p); err != nil {
 			return err
 		}
 	}
 	return r.Render(200, "endpoint_verify", p)
+}
+
+// failed is 1 for a check that failed, which comes after those that passed.
+func failed(c diagnose.Check) int {
+	if c.OK {
+		return 0
+	}
+	return 1
 }
 
 // read reads the form. The default of the time of receipt is now.

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/hex"
 	"net/http"
 	"slices"
@@ -45,12 +46,25 @@ func (r *request) ChangeOnce(fn func(tx store.Tx) (kept string, err error)) (kep
 // action that can't be undone.
 type confirmPage struct {
 	Title  string
-	About  string   // the subject; may be empty
-	Text   []string // what will happen, as paragraphs
+	About  string // the subject; may be empty
+	Facts  []confirmFact
 	Button string
 	To     string // path of the form
 	Back   string // path of the page behind Cancel
-	Danger bool   // it can't be undone
+}
+
+// confirmFact is a part of what will happen, with the number that it concerns.
+type confirmFact struct{ Name, Number, Text string }
+
+// counted is a number of things, such as "3 deliveries"; empty: none.
+func counted(n int, more bool, one, several string) string {
+	switch {
+	case n == 0 && !more:
+		return ""
+	case n == 1 && !more:
+		return "1 " + one
+	}
+	return formatCount(n, more) + " " + several
 }
 
 func (r *request) confirmRemovePasskey() error {
@@ -61,9 +75,17 @@ func (r *request) confirmRemovePasskey() error {
 	if i < 0 {
 		return errNoPage
 	}
+	password := "and a password."
+	if r.Account.PasswordAt.IsZero() {
+		password = "and no password."
+	}
 	return r.Render(http.StatusOK, "confirm", confirmPage{
-		Title: "Remove this passkey?", About: r.Account.Passkeys[i].Name, Danger: true, Button: "Remove passkey",
-		Text: []string{"You can no longer sign in with it. Where you are signed in, you stay signed in. Your device may keep offering it until you delete it there too."},
-		To:   r.HTTP.URL.Path, Back: Path + "/account",
+		Title: "Remove this passkey?", About: r.Account.Passkeys[i].Name, Button: "Remove passkey",
+		Facts: []confirmFact{
+			{"From now on", "", "You can no longer sign in with it. You stay signed in where you are."},
+			{"You still have", cmp.Or(counted(len(r.Account.Passkeys)-1, false, "other passkey", "other passkeys"), "no other passkey"), password},
+			{"On your device", "", "It may still be offered, until you delete it there too."},
+		},
+		To: r.HTTP.URL.Path, Back: Path + "/account",
 	})
 }

@@ -3,10 +3,10 @@ package settings
 import (
 	"cmp"
 	"crypto/rand"
+	"fmt"
 	"html/template"
 	"math"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"teamdata/store"
+	"teamdata/wire/look"
 )
 
 // templateFuncs are what templates may call.
@@ -34,6 +35,7 @@ var templateFuncs = template.FuncMap{
 	"took":     formatDuration,
 	"breaks":   breakable,
 	"goKeys":   func() []goKey { return goKeys },
+	"lasted":   formatLasted,
 	"short":    shortURL,
 	"address":  splitURL,
 	"count":    func(n int) string { return formatCount(n, false) },
@@ -144,25 +146,9 @@ func formatBytes(b []byte) string {
 	return text.String()
 }
 
-// jsonText finds the texts of JSON, and the names among them by their colons.
-var jsonText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"( ?:)?`)
-
 // colourJSON is JSON with its names and texts marked. Whatever else somebody sent is
 // shown like that too, as formatBytes shows it.
-func colourJSON(b []byte) template.HTML {
-	var marked strings.Builder
-	text, end := formatBytes(b), 0
-	for _, at := range jsonText.FindAllStringSubmatchIndex(text, -1) {
-		class, close := "s", at[1]
-		if at[2] >= 0 {
-			class, close = "k", at[2]
-		}
-		marked.WriteString(template.HTMLEscapeString(text[end:at[0]]))
-		marked.WriteString(`<span class="` + class + `">` + template.HTMLEscapeString(text[at[0]:close]) + `</span>`)
-		end = close
-	}
-	return template.HTML(marked.String() + template.HTMLEscapeString(text[end:]))
-}
+func colourJSON(b []byte) template.HTML { return look.JSON(formatBytes(b)) }
 
 // formatDuration formats a duration with the precision that people care about.
 func formatDuration(d time.Duration) string {
@@ -170,6 +156,20 @@ func formatDuration(d time.Duration) string {
 		return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', 1, 64) + " ms"
 	}
 	return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
+}
+
+// formatLasted is how long something took that people wait for, such as "1 min 13 s".
+func formatLasted(d time.Duration) string {
+	seconds := int(d.Round(time.Second).Seconds())
+	switch hours, minutes := seconds/3600, seconds/60%60; {
+	case seconds == 0:
+		return "less than 1 s"
+	case hours > 0:
+		return fmt.Sprintf("%d h %d min", hours, minutes)
+	case minutes > 0:
+		return fmt.Sprintf("%d min %d s", minutes, seconds%60)
+	}
+	return fmt.Sprintf("%d s", seconds)
 }
 
 // splitURL is a URL for people: its host, and what follows. https:// goes without saying.

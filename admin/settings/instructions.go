@@ -2,6 +2,7 @@ package settings
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"teamdata/store"
 )
@@ -14,6 +15,9 @@ type instructionsPage struct {
 	Conflict bool               // somebody changed them since the form was made
 	Err      *store.Error       // nil: nothing is wrong with Text
 }
+
+// Length is that of the current instructions, in characters.
+func (p instructionsPage) Length() int { return utf8.RuneCountInString(p.Now.Text) }
 
 func (r *request) showInstructions() error { return r.renderInstructions("instructions") }
 

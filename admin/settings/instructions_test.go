@@ -71,7 +71,7 @@ func TestInstructionsFromTheFirstToNone(t *testing.T) {
 		t.Errorf("an empty text leads to %d %s", r.Status, r.location())
 	}
 	ask := b.get(instructionsPath + "/clear")
-	ask.wants(t, 200, "<h1>Clear the instructions?</h1>", "&lt;script&gt;")
+	ask.wants(t, 200, ">Clear the instructions?</h1>", "characters</strong> are cleared", "&lt;script&gt;")
 	if !b.instructions().Set {
 		t.Fatal("asking cleared them")
 	}

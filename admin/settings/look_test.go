@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"teamdata/e2e/kit"
+	"teamdata/wire/look"
 )
 
 var loaded = regexp.MustCompile(`<(?:link|script)[^>]* (?:href|src)="(/[^"]*)"`)
@@ -59,14 +60,14 @@ func TestEachClassIsUsed(t *testing.T) {
 			}
 		}
 	}
-	style := cssOther.ReplaceAllString(readFile(t, "assets/settings.css"), "")
+	style := cssOther.ReplaceAllString(look.CSS, "")
 	classes := cssClass.FindAllStringSubmatch(style, -1)
 	if len(classes) < 100 {
 		t.Fatalf("only %d classes are found", len(classes))
 	}
 	for _, m := range classes {
 		if !used[m[1]] && !strings.HasPrefix(m[1], composedClass) {
-			t.Errorf("settings.css: nothing has the class %s", m[1])
+			t.Errorf("look.css: nothing has the class %s", m[1])
 		}
 	}
 }

@@ -141,20 +141,23 @@ func (r *request) changeRole() error {
 }
 
 func (r *request) confirmRemoveMember() error {
-	q := confirmPage{
-		Title: "Remove this member?", Button: "Remove member", Danger: true,
-		Text: []string{
-			"They no longer see this org. The API keys that they created are revoked, for good.",
-			"This can't be undone. To pause their keys, give them another role instead.",
-		},
-		To: r.path("members", r.Param("member"), "remove"), Back: r.path("members", r.Param("member")),
-	}
+	back := r.path("members", r.Param("member"))
+	q := confirmPage{Title: "Remove this member?", Button: "Remove member", To: back + "/remove", Back: back}
 	return r.Show(http.StatusOK, "confirm", &q, func(tx store.Tx) error {
 		m, err := r.MemberOfPath(tx)
 		if err == nil {
 			err = store.CheckGivesRole(r.Member, m.Role, "")
 		}
+		if err != nil {
+			return err
+		}
 		q.About = r.memberAsPerson(m).Name
+		created, err := store.CreatedKeys(tx, r.Org.ID)
+		q.Facts = []confirmFact{
+			{"Now", cmp.Or(counted(len(created[m.UserID]), false, "API key", "API keys"), "No API keys"), "that they created will be revoked permanently."},
+			{"From now on", "", "They no longer see this org."},
+			{"Undo", "", "This can't be undone. To pause their keys, give them another role instead."},
+		}
 		return err
 	})
 }

@@ -107,7 +107,7 @@ func (w *env) withPasskey() *device {
 func TestPasskey(t *testing.T) {
 	w, log := newPasskeyEnv(t)
 	d := newDevice(w.signedIn("usr_ada"), "usr_ada")
-	d.get("/account").wants(t, 200, "You have no passkey", `data-passkey="add"`)
+	d.get("/account").wants(t, 200, "No passkeys yet", `data-passkey="add"`)
 	options := d.asked("add")
 	for _, want := range []string{`"rp":{"name":"teamdata","id":"data.example.com"}`, `"userVerification":"required"`, `"residentKey":"required"`, `"attestation":"none"`} {
 		if !strings.Contains(options, want) {

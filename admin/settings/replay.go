@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/url"
 	"slices"
+	"strings"
+	"time"
 
 	"teamdata/store"
 )
@@ -110,38 +112,142 @@ func (r *request) startReplay() error {
 	return r.Redirect(r.path("replays", j.ID))
 }
 
-// replayJobPage is how far a job is.
+// replayJobPage is how far a job is, and what became of its deliveries.
 type replayJobPage struct {
 	store.ReplayJob
-	Endpoint store.Endpoint // of its filter; zero: it has none, or that was deleted
-	By       person         // who started it
+	Endpoint     store.Endpoint // of its filter; zero: it has none, or that was deleted
+	By           person         // who started it
+	Lasted       time.Duration  // since it began, or in all
+	Acknowledged int
+	Failed       int
+	Capped       bool          // there are more, which were not counted
+	Latest       []deliveryRow // the latest answers; once it is over, those that failed, if any did
+	List         string        // path of the list of what was attempted since it began
+	Retry        string        // path of the preview of what failed again
 }
 
+// The bounds of what the page reads of a job's deliveries, and shows.
+const (
+	maxFollowed = 2000
+	maxLatest   = 5
+)
+
 // Running reports whether the job goes on.
-func (p replayJobPage) Running() bool { return p.State == store.ReplayRunning }
+func (p *replayJobPage) Running() bool { return p.State == store.ReplayRunning }
 
 // Most is what the bar ends at.
-func (p replayJobPage) Most() int { return max(p.Total, p.Done, 1) }
+func (p *replayJobPage) Most() int { return max(p.Total, p.Done, 1) }
+
+// Left is how many are not queued again yet.
+func (p *replayJobPage) Left() int { return max(p.Total-p.Done, 0) }
+
+// LeftFor is how long the rest takes; 0: that isn't known.
+func (p *replayJobPage) LeftFor() time.Duration {
+	if p.More || p.Done == 0 {
+		return 0
+	}
+	return p.Lasted / time.Duration(p.Done) * time.Duration(p.Left())
+}
+
+// Followed reports whether it is known what becomes of the deliveries: those that were
+// ticked are forgotten once they are queued.
+func (p *replayJobPage) Followed() bool { return p.Filter.State != "" }
+
+// States says which deliveries the job's filter selects.
+func (p *replayJobPage) States() string {
+	if p.Filter.State == "unsuccessful" {
+		return "Failed and retrying"
+	}
+	return strings.ToUpper(p.Filter.State[:1]) + p.Filter.State[1:]
+}
+
+// Waiting is how many were queued again and have no final outcome yet.
+func (p *replayJobPage) Waiting() int { return max(p.Done-p.Acknowledged-p.Failed, 0) }
+
+// Settled reports whether nothing on the page will change.
+func (p *replayJobPage) Settled() bool {
+	return !p.Running() && (!p.Followed() || p.Capped || p.Waiting() == 0 || p.Endpoint.Disabled())
+}
 
 func (r *request) showReplayJob() error {
 	var p replayJobPage
-	return r.Show(200, "replay_job", &p, func(tx store.Tx) error { return r.findReplay(tx, &p) })
+	return r.Show(200, "replay_job", &p, func(tx store.Tx) error {
+		if err := r.findReplay(tx, &p); err != nil || !p.Followed() {
+			return err
+		}
+		return r.followReplay(tx, &p)
+	})
 }
 
 func (r *request) findReplay(tx store.Tx, p *replayJobPage) (err error) {
 	if p.ReplayJob, err = store.FindReplay(tx, r.Org.ID, r.Param("replay")); err != nil {
 		return err
 	}
+	p.Lasted = r.Now.Sub(p.CreatedAt)
+	if !p.Running() {
+		p.Lasted = p.FinishedAt.Sub(p.CreatedAt)
+	}
 	if p.By, err = r.person(tx, p.ActorID); err != nil {
 		return err
 	}
+	since := store.DeliveryFilter{Type: p.Filter.Type, Query: p.Filter.Query, Since: p.CreatedAt}
+	p.List = r.path("deliveries")
 	if p.Filter.Endpoint != "" {
-		p.Endpoint, err = tx.Endpoint(r.Org.ID, p.Filter.Endpoint)
-		if store.IsNotFound(err) {
+		if p.Endpoint, err = tx.Endpoint(r.Org.ID, p.Filter.Endpoint); store.IsNotFound(err) {
 			err = nil
+		} else {
+			p.List = r.path("endpoints", p.Endpoint.ID, "deliveries")
 		}
 	}
+	p.List = withQuery(p.List, append(since.Values(), "time", "between")...)
+	since.Endpoint = p.Filter.Endpoint
+	p.Retry = r.replayPath(since, "failed")
 	return err
+}
+
+// followReplay finds what became of the deliveries that the job queued, among those that
+// were attempted since.
+func (r *request) followReplay(tx store.Tx, p *replayJobPage) error {
+	w, err := store.WalkDeliveries(tx, r.Org.ID, store.DeliveryFilter{Endpoint: p.Filter.Endpoint, Type: p.Filter.Type, Query: p.Filter.Query, Since: p.CreatedAt})
+	if err != nil {
+		if store.IsNotFound(err) { // the endpoint was deleted
+			err = nil
+		}
+		return err
+	}
+	found, err := w.Read(tx, store.Cursor{}, maxFollowed)
+	p.Capped = len(found) == maxFollowed
+	var failed []deliveryRow
+	for _, d := range found {
+		if !w.Matches(d) || !p.again(d) {
+			continue
+		}
+		row := r.newRow(d, w.Endpoint(&d))
+		switch d.State {
+		case store.StateAcknowledged:
+			p.Acknowledged++
+		case store.StateFailed:
+			p.Failed++
+			failed = append(failed, row)
+		}
+		p.Latest = append(p.Latest, row)
+	}
+	if !p.Running() && len(failed) > 0 {
+		p.Latest = failed
+	}
+	p.Latest = p.Latest[:min(len(p.Latest), maxLatest)]
+	return err
+}
+
+// again reports whether a delivery that was attempted since the job began had been
+// attempted before. One that was finished then starts over.
+func (p *replayJobPage) again(d store.Delivery) bool {
+	if len(d.History) == 0 {
+		return false
+	}
+	anew := !d.FirstAttemptAt.Before(p.CreatedAt)
+	finished := p.Filter.State == "failed" || p.Filter.State == "acknowledged"
+	return d.History[0].StartedAt.Before(p.CreatedAt) && (anew || !finished) || len(d.History) == store.MaxHistory && anew
 }
 
 func (r *request) cancelReplay() error {

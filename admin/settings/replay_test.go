@@ -1,7 +1,9 @@
 package settings
 
 import (
+	"html"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +25,7 @@ func TestReplayMany(t *testing.T) {
 	w.Advance(time.Second)
 	b := w.signedIn("usr_ada")
 	b.get("/orgs/org_acme/replay?endpoint=whe_1").wants(t, 200, "Retry 2 unsuccessful", "All not acknowledged", "Retry all 2")
-	b.get("/orgs/org_acme/replay?endpoint=whe_1&state=retrying").wants(t, 200, "There is nothing to replay")
+	b.get("/orgs/org_acme/replay?endpoint=whe_1&state=retrying").wants(t, 200, "Nothing to retry")
 	b.get("/orgs/org_acme/replay?endpoint=whe_none").wants(t, 404)
 	form := url.Values{"endpoint": {"whe_1"}, "state": {"unsuccessful"}, "since": {since.Format(time.RFC3339Nano)}}
 	b.get("/orgs/org_acme/replay?"+form.Encode()).wants(t, 200, "Retry 1 unsuccessful")
@@ -33,12 +35,54 @@ func TestReplayMany(t *testing.T) {
 	if err := store.RunReplays(t.Context(), w.Store); err != nil {
 		t.Fatal(err)
 	}
-	b.get(page+"/live").wants(t, 200, "1 delivery was queued again", "data-done")
+	b.get(page+"/live").wants(t, 200, "<strong>1 delivery was queued again,</strong> in less than 1 s.", "<dt>Waiting</dt><dd>1</dd>")
 	if ids := w.deliveries("whe_1", "waiting", ""); len(ids) != 1 {
 		t.Errorf("%v wait", ids)
 	}
 	r = b.post("/orgs/org_acme/replay", url.Values{"id": {early.ID, "whd_none"}})
 	cancelled := strings.TrimPrefix(r.location(), Path)
 	b.post(cancelled+"/cancel", nil).leads(t, cancelled+"?done=replay-cancelled")
-	b.get(cancelled).wants(t, 200, "Cancelled at", "0 of 1")
+	b.get(cancelled).wants(t, 200, "<strong>Cancelled:</strong> 0 of 1 were queued again.", "Those that were ticked", "data-done")
+}
+
+// The page of a job follows its deliveries: how many were acknowledged, wait, and failed
+// again, with links to them and to a retry of those that failed. What the job did not
+// queue doesn't count.
+func TestReplayFollowed(t *testing.T) {
+	w := newEnv(t)
+	w.endpoint("whe_1", "member.added")
+	var ids []string
+	for range 4 {
+		ids = append(ids, w.test("whe_1").ID)
+	}
+	w.attempt(w.test("whe_1").ID, 200, "", "") // so that the endpoint stays enabled
+	for _, id := range ids {
+		w.attempt(id, 500, "no", "")
+	}
+	waiting := w.test("whe_1").ID
+	w.attempt(waiting, 500, "no", "", time.Minute)
+	w.Advance(time.Minute)
+	b := w.signedIn("usr_ada")
+	r := b.post("/orgs/org_acme/replay", url.Values{"endpoint": {"whe_1"}, "state": {"failed"}})
+	page := strings.TrimPrefix(r.location(), Path)
+	b.get(page).wants(t, 200, "0 of 4</strong> queued again", "<dt>Not yet queued</dt><dd>4</dd>", "Failed, of any type", "whe_1/deliveries?since=")
+	if err := store.RunReplays(t.Context(), w.Store); err != nil {
+		t.Fatal(err)
+	}
+	w.Advance(time.Second)
+	w.attempt(waiting, 200, "", "")
+	w.attempt(ids[0], 200, "", "")
+	w.attempt(ids[1], 200, "", "")
+	w.attempt(ids[2], 413, "no", "too large")
+	list := b.get(page)
+	list.wants(t, 200, "<strong>4 deliveries were queued again,</strong>", "<dt>Acknowledged</dt><dd>2</dd>", "<dt>Waiting</dt><dd>1</dd>",
+		`<dt>Failed again</dt><dd class="is-bad">1</dd>`, "1 failed again: <span class=\"tabular\">413</span>", "Retry 1 failed…", ids[2])
+	if strings.Contains(list.Body, ids[0]) || strings.Contains(list.Body, waiting) {
+		t.Error("what did not fail again is among what did")
+	}
+	w.attempt(ids[3], 200, "", "")
+	b.get(page+"/live").wants(t, 200, "<dt>Acknowledged</dt><dd>3</dd>", "data-done")
+	for _, link := range regexp.MustCompile(`href="([^"]*/deliveries\?[^"]*since[^"]*)"`).FindAllStringSubmatch(list.Body, -1) {
+		b.get(strings.TrimPrefix(html.UnescapeString(link[1]), Path)).wants(t, 200, ids[2])
+	}
 }

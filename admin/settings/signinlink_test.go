@@ -76,7 +76,7 @@ func TestLinkAndPasskeys(t *testing.T) {
 	b := w.newBrowser()
 	b.post(w.link("usr_ada"), chosen(goodPassword)).wants(t, 303)
 	signIn(401)
-	b.get("/account").wants(t, 200, "You have no passkeys yet")
+	b.get("/account").wants(t, 200, "No passkeys yet")
 	if want := `"passkeys":1,"message":"settings: the passkeys were removed"`; strings.Count(log.String(), want) != 1 {
 		t.Errorf("the log lacks %s:\n%s", want, log)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,11 +40,17 @@ func TestSettingsPages(t *testing.T) {
 		}
 	}
 	found := crawl(p, cookie, "/settings/orgs", acme+"/endpoints/whe_slow", acme+"/endpoints/whe_slow/deliveries?state=waiting", acme+"/endpoints/whe_slow/setup?added=yes", acme+"/nowhere")
-	for _, path := range append(found, hostilePages...) {
+	for _, path := range slices.Concat(found, hostilePages, []string{"/docs", "/admin/v1/docs"}) {
 		todo <- func(b *tab) {
 			b.open(path)
 			b.inspect(path, string(axe))
 		}
+	}
+	todo <- func(b *tab) {
+		b.open(acme + "/endpoints/whe_slow/settings")
+		b.click("Disable…")
+		b.await("the dialog", func() bool { return b.count("dialog[open]") == 1 })
+		b.inspect("dialog", string(axe))
 	}
 	close(todo)
 	for i := range inspectors {

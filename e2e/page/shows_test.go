@@ -35,6 +35,10 @@ func TestSettingsShows(t *testing.T) {
 		{"print", (*tab).checkPrint},
 		{"a page that is not there", (*tab).checkNowhere},
 		{"the error summary", (*tab).checkSummary},
+		{"dialogs", (*tab).checkDialog},
+		{"a delivery as curl", (*tab).checkCurl},
+		{"dates of long ago", (*tab).checkDates},
+		{"the reference", (*tab).checkDocs},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			was, wasOf := b.t, p.T

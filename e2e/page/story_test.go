@@ -152,7 +152,11 @@ func (b *tab) useAndRevokeKey(scripts bool) {
 		b.sees("Copied")
 	}
 	b.follow("I have copied it")
-	b.follow("Revoke…")
+	if scripts {
+		b.click("Revoke…") // which opens a dialog
+	} else {
+		b.follow("Revoke…")
+	}
 	b.follow("Revoke key")
 	b.sees("The key was revoked.")
 	if a := b.Must("GET", "/members", key); a.Status != 401 {

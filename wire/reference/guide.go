@@ -2,7 +2,6 @@ package reference
 
 import (
 	"bytes"
-	_ "embed"
 	"html/template"
 	"sync"
 
@@ -10,12 +9,6 @@ import (
 	"teamdata/store"
 	"teamdata/wire/web"
 )
-
-//go:embed guide.html
-var guideText string
-
-//go:embed guide.css
-var guideStyle []byte
 
 // GuidePath is where the guides are on every server.
 const GuidePath = docs.Path
@@ -62,10 +55,10 @@ func (ref Reference) guide(path string) ([]byte, error) {
 		return nil, errNoGuide
 	}
 	var b bytes.Buffer
-	err := pageTemplate().ExecuteTemplate(&b, "guide", struct {
-		Links Links
+	err := pageTemplate().ExecuteTemplate(&b, "guide.html", struct {
+		Links
+		Side  side
 		Guide guide
-		Pages []docs.Page
-	}{ref.links, g, docs.Pages()})
+	}{ref.links, ref.side.at(path), g})
 	return b.Bytes(), err
 }

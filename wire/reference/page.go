@@ -2,16 +2,18 @@ package reference
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"html/template"
 	"strings"
 	"sync"
 	texttemplate "text/template"
+
+	"teamdata/wire/look"
 )
 
-//go:embed page.html
-var pageText string
+//go:embed page.html side.html guide.html
+var pageFiles embed.FS
 
 //go:embed llms.txt
 var llmsText string
@@ -20,9 +22,10 @@ var llmsText string
 // don't wait for them.
 var (
 	pageTemplate = sync.OnceValue(func() *template.Template {
-		page := template.Must(template.New("page").Funcs(template.FuncMap{"inline": inline, "paragraphs": paragraphs}).Parse(pageText))
-		template.Must(page.New("guide").Parse(guideText)) // which may use the templates of the page
-		return page
+		return template.Must(template.New("page.html").Funcs(template.FuncMap{
+			"inline": inline, "paragraphs": paragraphs, "json": look.JSON, "lower": strings.ToLower,
+			"list": func(items ...any) []any { return items },
+		}).ParseFS(pageFiles, "*.html"))
 	})
 	textTemplate = sync.OnceValue(func() *texttemplate.Template {
 		return texttemplate.Must(texttemplate.New("llms").Funcs(texttemplate.FuncMap{"line": line, "trim": strings.TrimSpace}).Parse(llmsText))
@@ -31,14 +34,16 @@ var (
 
 // Links are the paths on the server that a reference leads to.
 type Links struct {
-	Page, Style, JSON, YAML string
-	Text                    string // for assistants; empty: there is none
+	Page, Style, Font, JSON, YAML string
+	Text                          string // for assistants; empty: there is none
+	Guides                        bool   // the server has them
 }
 
 // shownPage is what the templates show.
 type shownPage struct {
 	Links
-	Address                 string
+	Side                    side
+	Address, Base           string // of the server, and of the API
 	Title, Version, Summary string
 	Description             string
 	Introduction            template.HTML
@@ -60,7 +65,7 @@ func New(d Document, links Links) (Reference, error) {
 	}
 	guide := chapters(s.Info.Description)
 	p := shownPage{
-		Links: links, Address: anyAddress,
+		Links: links, Address: anyAddress, Base: anyAddress + s.Servers[0].URL,
 		Title: s.Info.Title, Version: s.Info.Version, Summary: s.Info.Summary, Description: s.Info.Description,
 		Introduction: guide[0].Text, Guide: guide[1:], Key: s.key(),
 		Groups: s.groups(s.operations(anyAddress + s.Servers[0].URL)), Events: s.events(),
@@ -71,10 +76,11 @@ func New(d Document, links Links) (Reference, error) {
 			p.EventsText = tag.Description
 		}
 	}
+	p.Side = newSide(p)
 	var page, text bytes.Buffer
 	if err := pageTemplate().Execute(&page, p); err != nil {
 		return Reference{}, err
 	}
 	err := textTemplate().Execute(&text, p)
-	return Reference{page.Bytes(), text.Bytes(), links}, err
+	return Reference{page.Bytes(), text.Bytes(), links, p.Side}, err
 }

@@ -3,11 +3,14 @@ package reference
 import (
 	"encoding/json"
 	"html"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"teamdata/wire/look"
 )
 
 // apis are the documents that there are, by the name of their test.
@@ -15,8 +18,8 @@ var apis = map[string]struct {
 	file  string
 	links Links
 }{
-	"public": {"../../wire/openapi/openapi.json", Links{Page: "/docs", Style: "/docs/style.css", JSON: "/api/v1/openapi.json", YAML: "/api/v1/openapi.yaml", Text: "/llms.txt"}},
-	"admin":  {"../../wire/openapi/admin.json", Links{Page: "/admin/v1/docs", Style: "/admin/v1/docs/style.css", JSON: "/admin/v1/openapi.json", YAML: "/admin/v1/openapi.yaml"}},
+	"public": {"../../wire/openapi/openapi.json", Links{Page: "/docs", Style: "/docs/style.css", Font: "/docs/inter.woff2", JSON: "/api/v1/openapi.json", YAML: "/api/v1/openapi.yaml", Text: "/llms.txt", Guides: true}},
+	"admin":  {"../../wire/openapi/admin.json", Links{Page: "/admin/v1/docs", Style: "/admin/v1/docs/style.css", Font: "/admin/v1/docs/inter.woff2", JSON: "/admin/v1/openapi.json", YAML: "/admin/v1/openapi.yaml"}},
 }
 
 // rendered is the reference of one of the apis, with the document that it shows.
@@ -62,7 +65,7 @@ func testAnchors(t *testing.T, api string) {
 	if len(slices.Compact(sorted)) != len(ids) {
 		t.Errorf("an anchor is given twice: %q", ids)
 	}
-	wanted := submatches(`href="#([^"]*)"`, page)
+	wanted := submatches(`href="(?:`+apis[api].links.Page+`)?#([^"]*)"`, page)
 	for _, one := range append(s.operations(""), s.events()...) {
 		wanted = append(wanted, one.ID)
 	}
@@ -79,6 +82,61 @@ func testAnchors(t *testing.T, api string) {
 	}
 }
 
+// The side bar leads to each guide, chapter, operation and event, and to the settings. On a
+// guide the fold of that alone is open.
+func TestSide(t *testing.T) {
+	s, page, _ := rendered(t, "public")
+	side := page[strings.Index(page, `<header class="side`):strings.Index(page, "<main")]
+	wanted := []string{`href="/docs/guide/webhooks"`, `href="/docs#polling"`, `href="/docs#errors"`}
+	for _, one := range append(s.operations(""), s.events()...) {
+		wanted = append(wanted, `href="/docs#`+one.ID+`"`)
+	}
+	for _, want := range append(wanted, `<a href="/settings">`) {
+		if !strings.Contains(side, want) {
+			t.Errorf("the side bar lacks %s", want)
+		}
+	}
+	inJSON, err := os.ReadFile(apis["public"].file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := New(Document{JSON: inJSON}, apis["public"].links)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range ref.side.at("/docs/guide/webhooks").Folds {
+		if f.Open != (f.Title == "Guides") {
+			t.Errorf("the fold %s: open %v", f.Title, f.Open)
+		}
+		for _, link := range f.Links {
+			if link.Current != (link.Path == "/docs/guide/webhooks") {
+				t.Errorf("%s is the current page: %v", link.Path, link.Current)
+			}
+		}
+	}
+}
+
+// A page has the colours that were chosen in the settings, and says whether one is signed
+// in there.
+func TestForReader(t *testing.T) {
+	_, page, _ := rendered(t, "public")
+	for cookies, want := range map[string][2]string{
+		"":                                 {`<html lang="en">`, "Sign in</a>"},
+		"theme=dark":                       {`<html lang="en" data-theme="dark">`, "Sign in</a>"},
+		`theme=x"onload; other=1`:          {`<html lang="en">`, "Sign in</a>"},
+		"__Host-teamdata=abc; theme=light": {`<html lang="en" data-theme="light">`, "Back to settings</a>"},
+		"teamdata=abc":                     {`<html lang="en">`, "Back to settings</a>"},
+	} {
+		r, _ := http.NewRequest("GET", "/docs", nil)
+		r.Header.Set("Cookie", cookies)
+		for _, text := range want {
+			if got := string(forReader([]byte(page), r)); !strings.Contains(got, text) {
+				t.Errorf("with the cookies %q there is no %s", cookies, text)
+			}
+		}
+	}
+}
+
 // The page needs no script, nothing inline and nothing from elsewhere.
 func TestPageStandsAlone(t *testing.T) { each(t, testPageStandsAlone) }
 
@@ -89,11 +147,11 @@ func testPageStandsAlone(t *testing.T, api string) {
 			t.Errorf("the page has %q", found)
 		}
 	}
-	if links := submatches(`<link [^>]*href="([^"]*)"`, page); !slices.Equal(links, []string{apis[api].links.Style}) {
+	if links := submatches(`<link [^>]*href="([^"]*)"`, page); !slices.Equal(links, []string{apis[api].links.Font, apis[api].links.Style}) {
 		t.Errorf("it loads %q", links)
 	}
-	if strings.Contains(string(style), "url(") || strings.Contains(string(style), "@import") {
-		t.Error("the style sheet loads something")
+	if loads := submatches(`(url\([^)]*\)|@import)`, string(style())); !slices.Equal(loads, []string{"url(" + look.FontName + ")"}) {
+		t.Errorf("the style sheet loads %q", loads)
 	}
 }
 
@@ -146,8 +204,8 @@ func TestPageShowsAll(t *testing.T) {
 			"<code>Retry-After</code>",
 			"<code>429 rateLimited</code>",
 			"<h5>Answer 304</h5>",
-			`<h3 id="operations-audit-log"><a href="#operations-audit-log">Audit log</a></h3>`,
-			`<a href="/llms.txt">`,
+			`<h3 id="operations-audit-log" class="group"><a href="#operations-audit-log">Audit log</a></h3>`,
+			`<a class="link" href="/llms.txt">`,
 		},
 		"admin": {
 			"curl 'https://data.example.com/admin/v1/orgs?limit=2' \\\n  -H \"Authorization: Bearer $OPERATOR_TOKEN\"",
@@ -160,13 +218,13 @@ func TestPageShowsAll(t *testing.T) {
 			"<code>schema</code> <span>any JSON, optional</span>",
 			"<h5>Answer 202</h5>",
 			"<h5>Answer 204</h5>",
-			`<h3 id="operations-tests"><a href="#operations-tests">Tests</a></h3>` + "\n<p>Only on a server",
+			`<h3 id="operations-tests" class="group"><a href="#operations-tests">Tests</a></h3>` + "\n<div class=\"doc\"><p>Only on a server",
 			"<code>history[].tookMs</code>",
 			"<code>412 preconditionFailed</code>",
 		},
 	} {
 		_, page, _ := rendered(t, api)
-		page = html.UnescapeString(page)
+		page = html.UnescapeString(regexp.MustCompile(`<span class="[ks]">([^<]*)</span>`).ReplaceAllString(page, "$1"))
 		for _, want := range wanted {
 			if !strings.Contains(page, want) {
 				t.Errorf("the page of the %s API lacks %s", api, want)

@@ -13,8 +13,11 @@ import (
 	_ "embed"
 	"net/http"
 	"slices"
+	"strings"
+	"sync"
 
 	"teamdata/store"
+	"teamdata/wire/look"
 	"teamdata/wire/web"
 )
 
@@ -31,25 +34,34 @@ const (
 	textType = "text/plain; charset=utf-8"
 	pageType = "text/html; charset=utf-8"
 	cssType  = "text/css; charset=utf-8"
+	fontType = "font/woff2"
 )
 
 // Reference is the page and the text of a document.
 type Reference struct {
 	page, text []byte
-	links      Links // which the guides show, too
+	links      Links
+	side       side
 }
 
 // anyAddress is the placeholder for the server's address in both.
 const anyAddress = "https://teamdata.invalid"
 
 //go:embed page.css
-var style []byte
+var pageStyle string
+
+// style is the look of all pages, and what the reference and the guides add.
+var style = sync.OnceValue(func() []byte { return []byte(look.CSS + pageStyle) })
 
 // SendStyle answers with the style sheet of the page and of the guides.
-func SendStyle(r *web.Request) { Send(r, cssType, slices.Concat(style, guideStyle)) }
+func SendStyle(r *web.Request) { Send(r, cssType, style()) }
 
-// pagePolicy allows the page to load its style sheet only.
-var pagePolicy = []string{"default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}
+// SendFont answers with the font of the style sheet, beside which its path has to be, with
+// the name [look.FontName].
+func SendFont(r *web.Request) { Send(r, fontType, look.Font) }
+
+// pagePolicy allows the page to load its style sheet and its font only.
+var pagePolicy = []string{"default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}
 
 // SendPage answers with the page. address is the server's base URL in its examples,
 // such as https://data.example.com; empty: as the request has it.
@@ -61,7 +73,20 @@ func sendPage(r *web.Request, page []byte) {
 	h := r.W.Header()
 	h["Content-Security-Policy"] = pagePolicy
 	h["Referrer-Policy"] = []string{"no-referrer"}
-	Send(r, pageType, page)
+	Send(r, pageType, forReader(page, r.HTTP))
+}
+
+// forReader is a page in the colours that the reader has chosen in the settings, with the
+// way to sign in for whoever isn't signed in there.
+func forReader(page []byte, r *http.Request) []byte {
+	if c, err := r.Cookie("theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
+		page = bytes.Replace(page, []byte(`<html lang="en"`), []byte(`<html lang="en" data-theme="`+c.Value+`"`), 1)
+	}
+	session := func(c *http.Cookie) bool { return strings.TrimPrefix(c.Name, "__Host-") == "teamdata" }
+	if !slices.ContainsFunc(r.Cookies(), session) {
+		page = bytes.Replace(page, []byte("Back to settings"), []byte("Sign in"), 1)
+	}
+	return page
 }
 
 // SendText answers with the text.

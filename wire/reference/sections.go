@@ -11,6 +11,7 @@ import (
 // shown is an operation or an event.
 type shown struct {
 	ID, Name, Summary, Text string
+	Method, Path            string   // of an operation
 	Tags                    []string // of an operation
 	Curl                    string
 	Parameters              []field
@@ -66,7 +67,7 @@ func (s *spec) groups(operations []shown) (list []group) {
 
 func (s *spec) operation(method, path, address string, op operation) shown {
 	one := shown{
-		ID: op.OperationID, Name: method + " " + path, Summary: op.Summary, Text: op.Description,
+		ID: op.OperationID, Name: method + " " + path, Method: method, Path: path, Summary: op.Summary, Text: op.Description,
 		Tags: op.Tags, Curl: s.curl(method, address+path, op),
 	}
 	for _, p := range op.Parameters {

@@ -83,6 +83,12 @@ function addCopyButtons(root) {
   }
 }
 
+// A button with data-copies opens what can be copied, and copies it at once.
+document.addEventListener("click", (event) => {
+  const opens = event.target.closest("[data-copies]")?.popoverTargetElement;
+  opens?.querySelector(".copy").click();
+});
+
 async function copy(el, button) {
   try {
     await navigator.clipboard.writeText(el.dataset.copy || el.textContent.trim());
@@ -157,6 +163,33 @@ function fill(el, html) {
   enhance(el);
   if (place >= 0) el.querySelectorAll(own)[place]?.focus({ preventScroll: true });
 }
+
+// A link to a page that asks for confirmation opens a dialog with its words.
+const asks = ["disable", "delete", "remove", "revoke", "clear"].map((end) => `a[href$="/${end}"]`).join();
+
+async function openDialog(link) {
+  const got = await fetch(link.href, { headers: framed ? { "Teamdata-Framed": "yes" } : {} }).catch(() => null);
+  const page = document.createElement("template");
+  page.innerHTML = got?.ok ? await got.text() : "";
+  const words = page.content.querySelector("[data-confirm]");
+  if (!words) return location.assign(link.href);
+  const dialog = document.createElement("dialog");
+  dialog.className = "dialog";
+  dialog.setAttribute("aria-labelledby", "confirm");
+  dialog.append(...words.childNodes);
+  dialog.querySelector(".ends > a").addEventListener("click", (event) => { event.preventDefault(); dialog.close(); });
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  enhance(dialog);
+  dialog.showModal();
+}
+
+addEventListener("click", (event) => {
+  const link = event.target.closest(asks);
+  if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  openDialog(link);
+});
 
 // A form is sent once: a second click waits for the first one's answer, for ten
 // seconds at most. A page that comes back from the browser's memory may send again.

@@ -7,6 +7,7 @@
 package diagnose
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"time"
@@ -38,6 +39,18 @@ type Signer struct {
 type Report struct {
 	Verifies bool // every check passed: a receiver accepts the request
 	Checks   []Check
+	Fix      string // what to do when it doesn't verify; may be empty
+}
+
+// Reason is how the first check that failed came out; or, when the request verifies, how the last
+// one did.
+func (r Report) Reason() string {
+	for _, check := range r.Checks {
+		if !check.OK {
+			return check.Text
+		}
+	}
+	return r.Checks[len(r.Checks)-1].Text
 }
 
 // Check is one check of a receiver.
@@ -56,9 +69,16 @@ func (c Case) Diagnose() Report {
 	given := h.check("webhook-signature", checkSignature)
 	r := Report{Checks: []Check{id, at, given}}
 	if id.OK && given.OK && isSeconds(h.value("webhook-timestamp")) {
-		r.Checks = append(r.Checks, c.checkMatch(h))
+		check, fix := c.checkMatch(h)
+		r.Checks, r.Fix = append(r.Checks, check), fix
 	} else {
 		r.Checks = append(r.Checks, Check{Name: "match", Text: "Not checked: fix the headers first."})
+	}
+	switch {
+	case !id.OK || !given.OK:
+		r.Fix = "Paste the three headers as they came. A proxy or a framework may leave some out, or change them."
+	case !at.OK:
+		r.Fix = "Compare the clock of the receiving machine with ours, and verify when a request comes, not later."
 	}
 	r.Verifies = !slices.ContainsFunc(r.Checks, func(check Check) bool { return !check.OK })
 	return r
@@ -70,22 +90,38 @@ type message struct {
 	given         []string // signatures, without "v1,"
 }
 
+// What to do when no signature matches.
+const (
+	fixBody    = "Verify the bytes as they arrived, before a JSON parser reads them. In Express that is express.raw()."
+	fixSecret  = "Give the receiver the secret of this endpoint."
+	fixSigning = "Compute the signature as the samples do, or with a library of Standard Webhooks."
+)
+
 // checkMatch finds the secret that made one of the signatures, or else what
-// changed the request.
-func (c Case) checkMatch(h headers) Check {
+// changed the request and what to do about it.
+func (c Case) checkMatch(h headers) (check Check, fix string) {
 	m := message{id: h.value("webhook-id"), timestamp: h.value("webhook-timestamp"), given: wellFormed(h.value("webhook-signature"))}
 	for _, s := range c.Signers {
 		if !m.signedBy(s, c.Body) {
 			continue
 		}
 		if s.Valid {
-			return Check{"match", true, "The signature was made with " + s.Name + ", over this body."}
+			return Check{"match", true, "The signature was made with " + s.Name + ", over this body."}, ""
 		}
-		return Check{"match", false, "The signature was made with " + s.Name + "."}
+		return Check{"match", false, "The signature was made with " + s.Name + "."}, fixSecret
 	}
 	c.Signers = slices.DeleteFunc(slices.Clone(c.Signers), func(s Signer) bool { return !s.Valid }) // there may be many
-	return Check{"match", false, cmp.Or(c.changedBody(m), c.otherSigning(m), c.otherBody(),
-		"No signature matches. Either the secret is a different one, or the body, the webhook-id or the webhook-timestamp is not what was signed.")}
+	body, signing, other := c.changedBody(m), c.otherSigning(m), c.otherBody()
+	switch {
+	case body != "":
+		fix = fixBody
+	case signing != "":
+		fix = fixSigning
+	case other != "" && !bytes.Equal(c.Sent, c.Body):
+		fix = fixBody
+	}
+	return Check{"match", false, cmp.Or(body, signing, other,
+		"No signature matches. Either the secret is a different one, or the body, the webhook-id or the webhook-timestamp is not what was signed.")}, fix
 }
 
 // signedBy reports whether a signer made one of the signatures over a body.
