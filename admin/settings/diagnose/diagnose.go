@@ -74,11 +74,13 @@ func (c Case) Diagnose() Report {
 	} else {
 		r.Checks = append(r.Checks, Check{Name: "match", Text: "Not checked: fix the headers first."})
 	}
-	switch {
-	case !id.OK || !given.OK:
-		r.Fix = "Paste the three headers as they came. A proxy or a framework may leave some out, or change them."
+	switch { // in the order of the checks, as Reason has it
+	case !id.OK, !at.OK && !isSeconds(h.value("webhook-timestamp")):
+		r.Fix = fixHeaders
 	case !at.OK:
-		r.Fix = "Compare the clock of the receiving machine with ours, and verify when a request comes, not later."
+		r.Fix = fixClock
+	case !given.OK:
+		r.Fix = fixHeaders
 	}
 	r.Verifies = !slices.ContainsFunc(r.Checks, func(check Check) bool { return !check.OK })
 	return r
@@ -90,8 +92,10 @@ type message struct {
 	given         []string // signatures, without "v1,"
 }
 
-// What to do when no signature matches.
+// What to do about the headers, and when no signature matches.
 const (
+	fixHeaders = "Paste the three headers as they came. A proxy or a framework may leave some out, or change them."
+	fixClock   = "Compare the clock of the receiving machine with ours, and verify when a request comes, not later."
 	fixBody    = "Verify the bytes as they arrived, before a JSON parser reads them. In Express that is express.raw()."
 	fixSecret  = "Give the receiver the secret of this endpoint."
 	fixSigning = "Compute the signature as the samples do, or with a library of Standard Webhooks."

@@ -33,3 +33,24 @@ func TestDifference(t *testing.T) {
 }
 
 func shown(e Excerpt) string { return string(e.Before) + "|" + string(e.At) + "|" + string(e.After) }
+
+// What to do fits the reason that is named first.
+func TestFix(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Case)
+		want   string
+	}{
+		"verifies":          {func(*Case) {}, ""},
+		"parsed again":      {func(c *Case) { c.Body = []byte(`{"type": "file.uploaded"}`); c.Sent = []byte(sent) }, fixBody},
+		"another secret":    {func(c *Case) { c.Headers = lines(id, unix(noon), sign(t, other, id, noon, sent)) }, fixSecret},
+		"old, and cut":      {func(c *Case) { c.Headers = lines(id, "1", "v1,AAAA") }, fixClock},
+		"cut":               {func(c *Case) { c.Headers = lines(id, unix(noon), "v1,AAAA") }, fixHeaders},
+		"without timestamp": {func(c *Case) { c.Headers = lines(id, "", sign(t, secret, id, noon, sent)) }, fixHeaders},
+	} {
+		request := good(t)
+		c.change(&request)
+		if r := request.Diagnose(); r.Fix != c.want {
+			t.Errorf("%s: %q with the advice %q, not %q", name, r.Reason(), r.Fix, c.want)
+		}
+	}
+}
