@@ -71,7 +71,7 @@ func TestCommandTellsOfMigration(t *testing.T) {
 		{"doctor", path + " has an older schema, which serve upgrades"},
 		{"check", "has an older schema: 1, and this teamdata reads 2"},
 		{"org list", app.Migrated + ": " + kept + "\n"},
-		{"doctor", path + " is sound, and of this teamdata's schema"},
+		{"doctor", path + " is sound, and has the schema of this version"},
 		{"check", "is sound"},
 	} {
 		var said bytes.Buffer
