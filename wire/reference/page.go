@@ -30,7 +30,7 @@ var (
 // Links are the paths on the server that a reference leads to.
 type Links struct {
 	Page, Style, JSON, YAML string
-	Text                    string // for assistants; empty: there is none
+	Text                    string // for assistants; empty: none
 }
 
 // shownPage is what the templates show.
