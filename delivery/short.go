@@ -59,7 +59,7 @@ const (
 // short is the dispatcher's state during a shortage. All but reason belongs to
 // Run's goroutine.
 type short struct {
-	reason atomic.Pointer[string] // nil: there is none
+	reason atomic.Pointer[string] // nil: none
 	pause  time.Duration
 	until  time.Time
 }

@@ -134,7 +134,7 @@ func (r *request) listTools(m *mcp.Message) error {
 	return nil
 }
 
-// use finds the tool that a message calls; nil: there is none. From here on the request
+// use finds the tool that a message calls; nil: none. From here on the request
 // is one for the tool's route: it passes the same checks and has the same answers,
 // which are wrapped.
 func (r *request) use(m *mcp.Message) (*tool, error) {

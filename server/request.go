@@ -173,7 +173,7 @@ type connection struct {
 	below   net.Conn     // TLS, on HTTP/2
 	settled func()       // called when an answer was taken
 	handled *atomic.Bool // of an http1Conn; nil on HTTP/2
-	cork    *cork.Conn   // nil: there is none, or answers share it, on HTTP/2
+	cork    *cork.Conn   // nil: none, or answers share it, on HTTP/2
 	known   atomic.Bool  // a key was accepted on it
 	cut     atomic.Bool
 }

@@ -41,10 +41,10 @@ func (w *Waiting) add(held bool, due, later, most int) {
 type Backlog struct {
 	Waiting           // deliveries, up to MaxCountedDeliveries
 	Busy    int       // enabled endpoints with waiting deliveries
-	DueAt   time.Time // of the earliest delivery that is not held; zero: there is none
-	HeldAt  time.Time // since when the oldest has been held; zero: there is none
+	DueAt   time.Time // of the earliest delivery that is not held; zero: none
+	HeldAt  time.Time // since when the oldest has been held; zero: none
 	Mails   int       // waiting messages, up to MaxCountedMails
-	MailsAt time.Time // when the oldest of them was queued; zero: there is none
+	MailsAt time.Time // when the oldest of them was queued; zero: none
 }
 
 // Backlog counts what waits. It costs a seek per endpoint, and a step per delivery counted.

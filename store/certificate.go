@@ -11,7 +11,7 @@ import (
 type CertificateStatus struct {
 	Name        string    // a domain, "local CA", or the certificate's file
 	Authority   string    // URL of the directory of the ACME authority that issued it; empty: none did
-	NotAfter    time.Time // when it expires; zero: there is none yet
+	NotAfter    time.Time // when it expires; zero: none yet
 	NextRenewal time.Time // when renewal starts; zero: the operator renews it, or there is none yet
 	LastError   string    // of the last attempt to renew it; empty: it succeeded, or there was none
 	LastErrorAt time.Time // zero if LastError is empty

@@ -34,7 +34,7 @@ func checkHappened(tx Tx, field string, at time.Time) error {
 	return nil
 }
 
-// checkOrg checks that there is an org. notFound: there is none.
+// checkOrg checks that there is an org. notFound: it doesn't exist.
 func checkOrg(tx Tx, id string) error {
 	_, err := tx.Org(id)
 	return err

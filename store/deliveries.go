@@ -166,7 +166,7 @@ func ReadDelivery(key, value []byte) (d Delivery, body []byte, err error) {
 	return d, body, stored(err)
 }
 
-// deliveryValue reads the stored value of a delivery. notFound: there is none.
+// deliveryValue reads the stored value of a delivery. notFound: it doesn't exist.
 func (t Tx) deliveryValue(id string) ([]byte, error) {
 	value, err := t.Get(&deliveries.Kind, t.Text(id))
 	if err == nil && value == nil {

@@ -21,7 +21,7 @@ type Endpoint struct {
 	CreatedAt   time.Time
 	DisabledAt  time.Time // zero: enabled
 
-	OldSecret      string    // also signs until oldSecretUntil; empty: there is none; sealed in a sealed file
+	OldSecret      string    // also signs until oldSecretUntil; empty: none; sealed in a sealed file
 	OldSecretUntil time.Time // zero: there is no old secret
 
 	DisabledBy     string // the actor who disabled it; empty: the system, or it is enabled

@@ -116,6 +116,6 @@ type About struct {
 	Size   int64  // bytes
 	Schema int
 	Sealed bool
-	Newest time.Time // the newest of the stored times that new ones follow; zero: there is none
+	Newest time.Time // the newest of the stored times that new ones follow; zero: none
 	Now    time.Time // by the engine's clock
 }

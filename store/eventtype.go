@@ -123,7 +123,7 @@ func RegisterEventType(tx Tx, e EventType) (_ EventType, created bool, err error
 }
 
 // RemoveEventType removes an event type that no endpoint needs: one that selects it by
-// name, or a group of which it is the last type. notFound: there is none; conflict: an
+// name, or a group of which it is the last type. notFound: it doesn't exist; conflict: an
 // endpoint needs it.
 func RemoveEventType(tx Tx, name string) error {
 	if _, err := tx.EventType(name); err != nil {

@@ -6,13 +6,13 @@ import (
 	"teamdata/store/rows"
 )
 
-// find reads a record. notFound: there is none.
+// find reads a record. notFound: it doesn't exist.
 func find[T any](in *rows.Table[T], t Tx, key []byte) (T, error) {
 	v, err := in.Find(t.Tx, key)
 	return v, missing(in, err)
 }
 
-// missing is an error of finding a record. notFound: there is none.
+// missing is an error of finding a record. notFound: it doesn't exist.
 func missing[T any](in *rows.Table[T], err error) error {
 	if err == rows.ErrNone {
 		return Errorf(CodeNotFound, "There is no such %s.", in.Noun)

@@ -71,7 +71,7 @@ func CreateOperatorToken(tx Tx, name string, expiresAt time.Time) (o OperatorTok
 	return o, secret, ImportOperatorToken(tx, o)
 }
 
-// RevokeOperatorToken removes a token. notFound: there is none.
+// RevokeOperatorToken removes a token. notFound: it doesn't exist.
 func RevokeOperatorToken(tx Tx, id string) error {
 	if _, err := tx.OperatorToken(id); err != nil {
 		return err

@@ -96,7 +96,7 @@ func (t Tx) PutReplayJob(j ReplayJob) error { return replayJobs.Put(t.Tx, &j) }
 // ReplayJob returns a job, or notFound.
 func (t Tx) ReplayJob(id string) (ReplayJob, error) { return find(replayJobs, t, t.Text(id)) }
 
-// DeleteReplayJob deletes a job. notFound: there is none.
+// DeleteReplayJob deletes a job. notFound: it doesn't exist.
 func (t Tx) DeleteReplayJob(id string) error {
 	if _, err := t.ReplayJob(id); err != nil {
 		return err

@@ -76,7 +76,7 @@ func checkSelection(tx Tx, selection string) error {
 }
 
 // needs returns the first of an endpoint's selections that would select nothing if an
-// event type were deleted and the others were left; empty: there is none.
+// event type were deleted and the others were left; empty: none.
 func (e *Endpoint) needs(eventType string, others []string) string {
 	i := slices.IndexFunc(e.Events, func(selection string) bool {
 		return selects(selection, eventType) && !selectsAny(selection, others)

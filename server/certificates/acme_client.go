@@ -90,7 +90,7 @@ var errMustWait = errors.New("the authority asked for a long pause")
 // since an attempt may take minutes, and with the authority's reason.
 type loggingTransport struct {
 	domain *domain   // its mu guards the rest, since autocert cleans up beside the attempt
-	until  time.Time // no call goes on after it, since another authority is there to be asked; zero: there is none
+	until  time.Time // no call goes on after it, since another authority is there to be asked; zero: none
 
 	answered bool          // the authority was reached
 	issued   bool          // it gave a certificate

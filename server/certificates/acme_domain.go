@@ -28,7 +28,7 @@ type domain struct {
 	lastError
 
 	mu      sync.Mutex
-	served  *tls.Certificate  // nil: there is none yet
+	served  *tls.Certificate  // nil: none yet
 	issuer  *authority        // of served
 	renewal renewal           // of served, as its authority suggests it
 	sources []*source         // in the order in which they are asked

@@ -68,7 +68,7 @@ type lastError struct {
 	now func() time.Time
 
 	mu     sync.Mutex
-	text   string // empty: there is none
+	text   string // empty: none
 	at     time.Time
 	logged string // text of the error that was logged last
 }

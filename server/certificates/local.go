@@ -42,8 +42,8 @@ type Local struct {
 
 // localCertificates don't change once they are served.
 type localCertificates struct {
-	cas  localca.Authorities // empty: there is none yet
-	leaf tls.Certificate     // zero: there is none yet
+	cas  localca.Authorities // empty: none yet
+	leaf tls.Certificate     // zero: none yet
 }
 
 // NewLocal reads the certificates from the store, and replaces those that are

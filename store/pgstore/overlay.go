@@ -42,7 +42,7 @@ type staleRow struct {
 // entry is a row as it is now.
 type entry struct {
 	key   row
-	row   row  // nil: there is none
+	row   row  // nil: none
 	dirty bool // the database doesn't have it yet
 	new   bool // nor any other row of that key
 	there bool // but it has another row of that key, which was read

@@ -86,7 +86,7 @@ func (t *tx) Count(k *rows.Kind, ranges []rows.Range) ([]int, error) {
 	return counts, t.scan([]*table{in}, q)
 }
 
-// limit adds a limit to the parameters; 0: there is none.
+// limit adds a limit to the parameters; 0: none.
 func (q *query) limit(n int) string {
 	if n == 0 {
 		return ""

@@ -107,7 +107,7 @@ func (t *tx) scan(from []*table, queries ...query) error {
 	return t.exec(queries...)
 }
 
-// get reads a row by its key; nil: there is none.
+// get reads a row by its key; nil: none.
 func (t *tx) get(from *table, key []byte) (row, error) {
 	if found, known := t.over.row(from, key); known {
 		return found, nil

@@ -33,7 +33,7 @@ type Rows interface {
 	// range has a limit.
 	Scan(k *Kind, r Range, fn func(Item) bool) error
 	// Ranges is Scan for many ranges at once, one after the other, which are alike but for
-	// their bounds. limit is that of all together, beside that of each; 0: there is none.
+	// their bounds. limit is that of all together, beside that of each; 0: none.
 	Ranges(k *Kind, ranges []Range, limit int, fn func(i int, item Item) bool) error
 	// Merge is Scan for many ranges, perhaps of several indexes, in one order: by what comes
 	// in their keys behind skip bytes. They have one direction. Of their limits none counts:
@@ -47,7 +47,7 @@ type Rows interface {
 	Join(k *Kind, r Range, dst []byte) (Joined, error)
 
 	// Last returns the greatest key with a prefix in an index, or with ByKey among the
-	// rows; nil: there is none. Those who append to a list ask for it, so that engines
+	// rows; nil: none. Those who append to a list ask for it, so that engines
 	// may read it ahead. Of a kind with a Span nobody does.
 	Last(k *Kind, index int, prefix []byte) ([]byte, error)
 	// Next returns the next number of a kind, from 1 on, each once.
@@ -163,7 +163,7 @@ func (x *Index) Own() string {
 type Entries [MaxIndexes]Entry
 
 // Entry is what an index has of a row. Without a key the row is not in it. A nil Value
-// is bare: there is none. An engine may keep an empty one as if it were bare, so that both
+// is bare: none. An engine may keep an empty one as if it were bare, so that both
 // don't stand in a range of which only the bare ones are asked for.
 type Entry struct{ Key, Value []byte }
 
@@ -200,7 +200,7 @@ type Item struct {
 type Joined struct {
 	Bytes []byte
 	Count int
-	Last  []byte // the key of the last one; nil: there is none
+	Last  []byte // the key of the last one; nil: none
 	More  bool   // whether the range has more than its limit
 }
 

@@ -51,7 +51,7 @@ func Only(key string) Bounds {
 // Within are the bounds of all keys with a prefix, which is not empty.
 func Within(prefix []byte) Bounds { return Bounds{prefix, End(prefix)} }
 
-// End is the first key behind all those with a prefix; nil: there is none.
+// End is the first key behind all those with a prefix; nil: none.
 func End(prefix []byte) []byte {
 	end := append([]byte(nil), prefix...)
 	for i := len(end) - 1; i >= 0; i-- {

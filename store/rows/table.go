@@ -45,7 +45,7 @@ func Kinds() []*Kind {
 	return slices.SortedFunc(slices.Values(kinds), func(a, b *Kind) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Named is the kind that is kept under a name; nil: there is none.
+// Named is the kind that is kept under a name; nil: none.
 func Named(name string) *Kind {
 	i := slices.IndexFunc(kinds, func(k *Kind) bool { return k.Name == name })
 	if i < 0 {
@@ -111,7 +111,7 @@ func (r records[T]) Decode(value []byte) (any, error) {
 
 func (r records[T]) Open(tx *Tx, key, value []byte) (any, error) { return r.Table.Open(tx, key, value) }
 
-// Find reads the record under a key, with its secrets opened. ErrNone: there is none.
+// Find reads the record under a key, with its secrets opened. ErrNone: it doesn't exist.
 func (t *Table[T]) Find(tx *Tx, key []byte) (v T, err error) {
 	value, err := t.value(tx, key)
 	if err != nil {
@@ -156,7 +156,7 @@ func (t *Table[T]) Has(tx *Tx, key []byte) (bool, error) {
 }
 
 // FindBy reads the record whose entry in an index has a key, with its secrets opened. The
-// index says whose its entries are. ErrNone: there is none.
+// index says whose its entries are. ErrNone: it doesn't exist.
 func (t *Table[T]) FindBy(tx *Tx, index int, key []byte) (v T, err error) {
 	err = ErrNone
 	r := Range{Index: index, Bounds: Only(string(key)), Limit: 1, Records: true}

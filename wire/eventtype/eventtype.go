@@ -49,11 +49,11 @@ func readBuiltIn() map[string]Type {
 	return types
 }
 
-// BuiltIn returns a built-in type; the zero value: there is none of that name.
+// BuiltIn returns a built-in type; the zero value: none of that name.
 func BuiltIn(name string) Type { return builtIn()[name] }
 
 // Find finds a built-in type, or one that the operator registered, with its example.
-// notFound: there is none.
+// notFound: it doesn't exist.
 func Find(tx store.Tx, name string) (Type, error) {
 	if t, ok := builtIn()[name]; ok {
 		return t, nil

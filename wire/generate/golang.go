@@ -64,7 +64,7 @@ func (o goOperation) Content() string {
 	return o.Argument()
 }
 
-// Answer is the type of the answer; empty: there is none. A result with two forms
+// Answer is the type of the answer; empty: none. A result with two forms
 // has a type that is written by hand, such as CreatedReplay.
 func (o goOperation) Answer() string {
 	switch answers := o.answers(); len(answers) {

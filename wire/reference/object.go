@@ -49,7 +49,7 @@ func (o Object[T]) MarshalJSON() ([]byte, error) {
 	return slices.Concat([]byte{'{'}, bytes.Join(members, []byte{','}), []byte{'}'}), nil
 }
 
-// Get returns a member's value; the zero value: there is none.
+// Get returns a member's value; the zero value: none.
 func (o Object[T]) Get(key string) (value T) {
 	for _, m := range o {
 		if m.Key == key {

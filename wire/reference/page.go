@@ -35,7 +35,7 @@ var (
 // Links are the paths on the server that a reference leads to.
 type Links struct {
 	Page, Style, Font, JSON, YAML string
-	Text                          string // for assistants; empty: there is none
+	Text                          string // for assistants; empty: none
 	Guides                        bool   // the server has them
 }
 

@@ -23,7 +23,7 @@ type Request struct {
 	HTTP    *http.Request
 	Pattern string            // of its route, such as /api/v1/webhooks/:id/test; NoRoute without one
 	Params  httprouter.Params // of the path
-	Docs    string            // the path of the page that explains its errors; empty: there is none
+	Docs    string            // the path of the page that explains its errors; empty: none
 	Status  int               // of the answer; 0: it has not begun
 	Bytes   int               // of the answer's body
 	router  *Router

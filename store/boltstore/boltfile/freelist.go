@@ -46,7 +46,7 @@ type head struct {
 	bytes    []byte
 	pageSize uint64
 	root     uint64 // page of the root bucket
-	list     uint64 // first page of the list of free pages; noList: there is none
+	list     uint64 // first page of the list of free pages; noList: none
 	end      uint64 // number of pages, free ones included
 	commit   uint64 // number of the commit
 }

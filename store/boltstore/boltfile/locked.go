@@ -16,7 +16,7 @@ import (
 // current file keeps servers from opening it; the file may be damaged.
 type lockedFile struct {
 	path string
-	file *os.File // nil: there is none
+	file *os.File // nil: none
 }
 
 // lock locks the file at path, if there is one.

@@ -104,7 +104,7 @@ func behindPlace(dst, key, _ []byte) []byte { return append(dst, key[placeSize:]
 type User struct {
 	Org, ID  string
 	Name     string
-	Email    string // empty: there is none
+	Email    string // empty: none
 	Password string
 	Token    string
 }

@@ -177,7 +177,7 @@ func (m *Model) in(k *rows.Kind, r rows.Range) (items []rows.Item) {
 	return items
 }
 
-// limited cuts items off behind a limit; 0: there is none.
+// limited cuts items off behind a limit; 0: none.
 func limited(items []rows.Item, limit int) []rows.Item {
 	if limit > 0 && len(items) > limit {
 		return items[:limit]
