@@ -76,7 +76,7 @@ func TestPastedDatabase(t *testing.T) {
 		{"docs/postgresql-nodes.md", "## Start the nodes", 0, moved, `"https://127.0.0.1:`},
 	} {
 		pasted := strings.NewReplacer(paste.here...).Replace(block(t, paste.page, paste.heading, paste.n))
-		prelude := fmt.Sprintf("set -eu\nexport PGPASSFILE=%[1]s/pgpass PGSSLROOTCERT=%[1]s/db-ca.pem\n", folder) + serveUntilReady
+		prelude := fmt.Sprintf("set -eu\nexport TEAMDATA_LISTEN=127.0.0.1:0 PGPASSFILE=%[1]s/pgpass PGSSLROOTCERT=%[1]s/db-ca.pem\n", folder) + serveUntilReady
 		if out := runScript(t, prelude+pasted, folder, folder); !strings.Contains(out, paste.want) {
 			t.Errorf("%sprinted\n%s", pasted, out)
 		}
