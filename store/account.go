@@ -62,7 +62,9 @@ var accounts = rows.Define(&rows.Table[Account]{
 		rows.List(c, &a.Passkeys, func(c *rows.Codec, p *Passkey) { rows.Inner(c, passkeyFields, p) })
 		c.Texts(&a.Sessions)
 		c.Time(&a.CreatedAt)
-		c.Text(&a.SignInName)
+		if c.Reading() || a.SignInName != "" { // an earlier teamdata reads accounts without one
+			c.Text(&a.SignInName)
+		}
 	},
 	Secrets: func(a *Account) []rows.Secret { return []rows.Secret{{Name: "passwordHash", Text: &a.PasswordHash}} },
 	By: []rows.By[Account]{

@@ -126,7 +126,7 @@ func (r *request) layout(page any) layout {
 		Section: r.section(), Orgs: r.orgs, Side: r.side, Notice: r.notice(), Theme: r.theme(), Here: r.here(), Version: r.s.config.Version, Page: page,
 		Portal: r.Session.Portal.Is(), Framed: r.Framed(), Brand: r.s.config.Brand.Name, Favicon: favicon(r.s.config.Brand, r.side != nil && r.side.Trouble), assetList: r.s.assets(),
 	}
-	l.OfferPasskey = r.HTTP.URL.Query().Get("done") == "welcome" && r.s.signin.HasPasskeys()
+	l.OfferPasskey = r.HTTP.URL.Query().Get("done") == "welcome" && r.HasPasskeys()
 	l.Zone, l.ZoneAs = r.zone().String(), formatZone(r.zone(), r.clock())
 	if r.s.config.TestClock != nil {
 		l.Clock = r.s.config.TestClock()

@@ -3,14 +3,18 @@ package settings
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"teamdata/admin/settings/signin/password"
 	"teamdata/e2e/kit"
 	"teamdata/store"
+	"teamdata/store/storetest"
 )
 
 const goodPassword = "several words of mine"
@@ -289,5 +293,45 @@ func TestLogOfRefusals(t *testing.T) {
 	}
 	if strings.Count(text, "a sign-in was refused") != 12 || strings.Count(text, `"client":"127.0.0.1","how":"password","user":"usr_ada","message":"settings: a sign-in was refused"`) != 11 {
 		t.Errorf("the log is\n%s", text)
+	}
+}
+
+// A product may push a user id that is somebody's sign-in name: both sign in with it, each by
+// their own password.
+func TestSignInNameThatIsAUserID(t *testing.T) {
+	w := newEnv(t)
+	const other = "another good password"
+	var token string
+	w.Update(func(tx store.Tx) (err error) {
+		token, err = store.LinkToShow(tx, "org_other", "usr_olga", "u_42", time.Hour)
+		return err
+	})
+	w.newBrowser().post("/link/"+token, chosen(goodPassword)).wants(t, 303)
+	w.Update(func(tx store.Tx) error {
+		_, err := store.AddMember(tx, "", store.Member{OrgID: "org_acme", UserID: "u_42", Role: store.RoleViewer})
+		return err
+	})
+	w.newBrowser().post(w.link("u_42"), chosen(other)).wants(t, 303)
+	w.Advance(time.Second)
+	for password, org := range map[string]string{goodPassword: "/orgs/org_other", other: "/orgs/org_acme"} {
+		b := w.newBrowser()
+		b.signIn("u_42", password)
+		b.get("").leads(t, org)
+	}
+	w.newBrowser().signIn("u_42", "neither's password").wants(t, 401)
+}
+
+// A server that was told no public URL is reached at any address. Passkeys are for the one
+// that its own URL has.
+func TestPasskeysAreOfLocalhost(t *testing.T) {
+	w := newEnv(t)
+	page := newSettings(storetest.Scoped(t, w.Store), Config{PublicURL: "http://localhost:8080", Log: zerolog.Nop()})
+	for host, offered := range map[string]bool{"localhost:8080": true, "localhost:8443": false, "127.0.0.1:8080": false, "data.example.com": false} {
+		r, answer := httptest.NewRequest("GET", "/settings/sign-in", nil), httptest.NewRecorder()
+		r.Host = host
+		page.ServeHTTP(answer, r)
+		if got := strings.Contains(answer.Body.String(), "data-passkey"); got != offered {
+			t.Errorf("at %s passkeys are offered: %v", host, got)
+		}
 	}
 }

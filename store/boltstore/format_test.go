@@ -105,14 +105,15 @@ func TestFormatOfRecords(t *testing.T) {
 func readByKinds(t *testing.T, tables [][]string, record []byte) (values []string) {
 	t.Helper()
 	number := func() (n uint64) {
-		for shift := 0; ; shift += 7 {
+		for shift := 0; len(record) > 0; shift += 7 { // it may end early
 			b := record[0]
 			record = record[1:]
 			n |= uint64(b&0x7f) << shift
 			if b < 0x80 {
-				return n
+				break
 			}
 		}
+		return n
 	}
 	text := func() string {
 		n := number()

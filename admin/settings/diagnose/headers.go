@@ -42,6 +42,9 @@ var printedHeader = regexp.MustCompile(`(?i)` +
 	`[ \t]*(?:=>|[:=,])?\s*(?:["']value["']\s*:\s*)?((?:\[\]string\{|string\(\d+\)|[\[({])*)\s*` +
 	`(b?"(?:[^"\\]|\\.)*"|b?'(?:[^'\\]|\\.)*'|[^\n]*)`)
 
+// maxPrinted is how many values of a header are told apart. More are as wrong as that many.
+const maxPrinted = 20
+
 // readPrinted finds headers in the way of curl -H, Node, Python, PHP, Go, CGI and JSON. The
 // same value printed twice is one.
 func (h headers) readPrinted(text string) {
@@ -64,7 +67,7 @@ func (h headers) readPrinted(text string) {
 			}
 			value = strings.TrimSpace(value)
 		}
-		if !slices.Contains(h[name], value) {
+		if len(h[name]) < maxPrinted && !slices.Contains(h[name], value) {
 			h[name] = append(h[name], value)
 		}
 		text = text[end:]

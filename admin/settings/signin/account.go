@@ -18,7 +18,7 @@ type accountPage struct {
 
 // ShowAccount shows how the person signs in, and where they are signed in.
 func (r *Request) ShowAccount() error {
-	p := accountPage{Passkeys: r.s.HasPasskeys()}
+	p := accountPage{Passkeys: r.HasPasskeys()}
 	return r.Page.Show(http.StatusOK, "account", &p, func(tx store.Tx) (err error) {
 		p.Current, p.Present = r.Session.ID, r.hasUsedPasskey()
 		p.Sessions, err = store.AccountSessions(tx, r.Account.UserID)

@@ -83,7 +83,7 @@ func (r *Request) passkeyScript(check func() error, do func() (answer any, err e
 		if err := check(); err != nil {
 			return nil, err
 		}
-		if r.s.passkeys == nil {
+		if !r.HasPasskeys() {
 			return nil, errNoPasskeys
 		}
 		return do()

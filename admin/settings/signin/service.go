@@ -56,9 +56,6 @@ func New(s store.Store, c Config) *Service {
 	}
 }
 
-// HasPasskeys reports whether browsers have passkeys for this server.
-func (s *Service) HasPasskeys() bool { return s.passkeys != nil }
-
 // Wait waits until the work in the background is done.
 func (s *Service) Wait() { s.background.Wait() }
 

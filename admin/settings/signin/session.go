@@ -91,7 +91,7 @@ func (r *Request) logRefused(name, how string, e *store.Error) {
 		return
 	}
 	line := r.s.config.Log.Info().Stringer("client", r.clientAddress()).Str("how", how)
-	if a, err := r.namedAccount(name); err == nil && a.UserID != "" {
+	if a, _, err := r.namedAccounts(name); err == nil && a.UserID != "" {
 		line = line.Str("user", a.UserID)
 		r.auditStranger(a.UserID, store.AuditSignInRefused)
 	}

@@ -36,7 +36,7 @@ func (r *Request) SignInAgain(draft string) error {
 }
 
 func (r *Request) renderSignIn(status int, p signInPage) error {
-	p.Passkeys = r.s.HasPasskeys()
+	p.Passkeys = r.HasPasskeys()
 	return r.Page.Render(status, "signin", p)
 }
 
@@ -70,7 +70,7 @@ func (r *Request) signInError(err error) (*store.Error, bool) {
 // account, or its password is a different one; rateLimited: there were too many
 // attempts.
 func (r *Request) checkPassword(name, password string) error {
-	a, err := r.namedAccount(name)
+	a, byID, err := r.namedAccounts(name)
 	if err != nil {
 		return err
 	}
@@ -78,6 +78,10 @@ func (r *Request) checkPassword(name, password string) error {
 		return err
 	}
 	renewed, err := r.verify(a.PasswordHash, password)
+	if store.CodeOf(err) == store.CodeUnauthorized && byID.PasswordHash != "" {
+		a = byID
+		renewed, err = r.verify(a.PasswordHash, password)
+	}
 	if err != nil {
 		return err
 	}
@@ -92,15 +96,20 @@ func (r *Request) checkPassword(name, password string) error {
 	})
 }
 
-// namedAccount finds an account by what a person signs in with; the zero value when
-// the name has none. It also sets the time of the request.
-func (r *Request) namedAccount(name string) (a store.Account, err error) {
+// namedAccounts finds an account by what a person signs in with, and another one whose user
+// id that is: a product may choose an id that is somebody's sign-in name already. The zero
+// value when there is none. It also sets the time of the request.
+func (r *Request) namedAccounts(name string) (a, byID store.Account, err error) {
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
 		r.Now = tx.Now()
 		a, err = store.FindAccount(tx, name)
+		if err != nil || a.UserID == name {
+			return ignoreNotFound(err)
+		}
+		byID, err = tx.Account(name)
 		return ignoreNotFound(err)
 	})
-	return a, err
+	return a, byID, err
 }
 
 // maxTyped is how many bytes a password may have as it is typed: a character may be typed

@@ -35,6 +35,13 @@ func newPasskeys(public *url.URL) *webauthn.WebAuthn {
 	return w
 }
 
+// HasPasskeys reports whether browsers have passkeys for this server. A public URL that only
+// names this machine says nothing of the address at which a browser elsewhere reaches it.
+func (r *Request) HasPasskeys() bool {
+	public := r.s.config.PublicURL
+	return r.s.passkeys != nil && (public.Hostname() != "localhost" || public.Host == r.HTTP.Host)
+}
+
 // owner is an account as the webauthn library sees it.
 type owner struct {
 	store.Account
