@@ -142,6 +142,21 @@ func TestSendersAreLimited(t *testing.T) {
 	}
 }
 
+// Taken sign-in names can't be found by trying: without mail, invitations are limited too.
+func TestInvitationsWithoutMailAreLimited(t *testing.T) {
+	w := newEnv(t)
+	w.restart(func(c *Config) { c.Mailed = nil })
+	b, answers := w.signedIn("usr_ada"), map[int]int{}
+	for range 31 {
+		form := invited("viewer", "Nino", "nino@acme.example")
+		form.Set("signInName", "usr_olga")
+		answers[b.post("/orgs/org_acme/new-member", form).Status]++
+	}
+	if answers[409] != 30 || answers[429] != 1 {
+		t.Errorf("the answers were %v", answers)
+	}
+}
+
 var linkShown = regexp.MustCompile(`/settings/link/[\w.-]+`)
 
 // Without a mail server the link is shown, once, with the name to sign in with. It signs

@@ -135,17 +135,18 @@ func (r *Request) tryName(name string, a store.Account) error {
 }
 
 // TryMail counts a mail to an address that a person has entered for an org. rateLimited:
-// the address had too many lately, or the person or the org has sent too many.
+// the address had too many lately, or the person or the org has sent too many. Without mail
+// it counts too, because an invitation tells which sign-in names are taken.
 func (r *Request) TryMail(orgID, email string) error {
-	if r.s.config.Mailed == nil {
-		return nil
-	}
 	ctx, t := r.HTTP.Context(), &r.s.throttle
 	if err := r.limitError(t.sender.Take(ctx, r.Account.UserID, r.Now)); err != nil {
 		return err
 	}
 	if err := r.limitError(t.org.Take(ctx, orgID, r.Now)); err != nil {
 		return err
+	}
+	if r.s.config.Mailed == nil {
+		return nil
 	}
 	return r.limitError(t.mail.Take(ctx, hashOf(email), r.Now))
 }
