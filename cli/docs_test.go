@@ -130,7 +130,7 @@ func TestSettingsInDocs(t *testing.T) {
 func settingRow(f *pflag.Flag) string {
 	kind, usage := pflag.UnquoteUsage(f)
 	name, initial := "--"+f.Name, ""
-	if usage != f.Usage { // it names what is given
+	if kind != "" {
 		name += " " + kind
 	}
 	if value := strings.Trim(f.DefValue, "[]"); value != "" && value != "false" {

@@ -46,6 +46,7 @@ func Main(version string) int {
 // end with.
 func execute(ctx context.Context, stopByHangup func(), root *cobra.Command) int {
 	begun := false
+	addCompletion(root)
 	eachCommand(root, func(cmd *cobra.Command) {
 		if run := cmd.RunE; run != nil {
 			cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -100,7 +101,10 @@ func command(version string) *cobra.Command {
 			if err := fromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
-			return checkValues(cmd, args)
+			if err := checkValues(cmd, args); err != nil {
+				return err
+			}
+			return missingFlags(cmd)
 		},
 	}
 	root.AddCommand(operator.Commands(operatorConfig(version))...)

@@ -60,6 +60,74 @@ func badValue(err error) error {
 	return fmt.Errorf("--%s %q: %w", flag.Name, invalid.GetValue(), invalid.Unwrap())
 }
 
+// missingFlags names the flags that have to be given and are not.
+func missingFlags(cmd *cobra.Command) error {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if len(f.Annotations[cobra.BashCompOneRequiredFlag]) > 0 && !f.Changed {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	switch len(names) {
+	case 0:
+	case 1:
+		return operator.SeeHelp(cmd, errors.New(names[0]+" is missing"))
+	default:
+		return operator.SeeHelp(cmd, errors.New(inWords(names, "and")+" are missing"))
+	}
+	err := cmd.ValidateFlagGroups()
+	if err == nil {
+		return nil
+	}
+	before, group, _ := strings.Cut(err.Error(), "[")
+	group, _, _ = strings.Cut(group, "]")
+	for name := range strings.FieldsSeq(group) {
+		names = append(names, "--"+name)
+	}
+	switch {
+	case strings.HasPrefix(before, "at least one"):
+		err = errors.New("give at least one of " + inWords(names, "or"))
+	case strings.HasPrefix(before, "if any flags"):
+		err = errors.New("give only one of " + inWords(names, "or"))
+	}
+	return operator.SeeHelp(cmd, err)
+}
+
+// inWords joins names as a sentence does.
+func inWords(names []string, by string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " " + by + " " + names[last]
+}
+
+// addCompletion adds the commands that print completions and help, which refuse a
+// shell or a command that they don't know.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "completion":
+			operator.OnlyBelow(cmd)
+			cmd.Short = "Print the completion script of a shell"
+			cmd.Long = "Prints a script with which a shell completes commands, flags and ids. The help\nof each command says how to load it."
+			for _, shell := range cmd.Commands() {
+				shell.Short = "Print the completion script for " + shell.Name()
+			}
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				of, rest, err := root.Find(args)
+				if err == nil && of.HasSubCommands() {
+					err = of.ValidateArgs(rest)
+				}
+				return err
+			}
+		}
+	}
+}
+
 // wordsOf are what the flags of a name take.
 var wordsOf = map[string][]string{
 	"access-log": {string(server.LogAll), string(server.LogErrors), string(server.LogOff)},
@@ -67,8 +135,7 @@ var wordsOf = map[string][]string{
 	"features":   (store.FeatureAPI | store.FeatureWebhooks | store.FeatureAuditLog).Names(),
 	"role":       {store.RoleOwner, store.RoleAdmin, store.RoleViewer, store.RoleMember},
 	"scopes":     (store.ScopeRead | store.ScopeWrite).Names(),
-	"state": {store.StatePending.String(), store.StateRetrying.String(), store.StateHeld.String(),
-		store.StateFailed.String(), store.StateAcknowledged.String()},
+	"state":      store.DeliveryFilterStates,
 }
 
 // selections are what an endpoint may select of the built-in event types.

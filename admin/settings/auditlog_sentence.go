@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"teamdata/store"
 )
@@ -81,8 +82,6 @@ func sentenceOf(e store.AuditEntry) sentence {
 		return sentence{s.before, noTarget, ""}
 	case strings.HasPrefix(e.Action, "passkey."):
 		return sentence{s.before + " of ", userTarget, ""}
-	case e.Action == "endpoint.disabled" && e.ActorID == "":
-		return sentence{"disabled the endpoint ", endpointTarget, ", which acknowledged nothing"}
 	}
 	return s
 }
@@ -111,6 +110,9 @@ func (r *request) auditRow(tx store.Tx, e store.AuditEntry) (row auditRow, err e
 	row.Target, err = r.auditTarget(tx, s.target, e)
 	if store.IsNotFound(err) {
 		row.Target, err = auditTarget{}, nil
+	}
+	if e.Action == "endpoint.disabled" && e.ActorID == "" && err == nil {
+		row.After, err = r.whyDisabled(tx, e)
 	}
 	if words, ok := unnamed[s.target]; ok && row.Target.Name == "" {
 		row.Before, row.Target.Name = strings.TrimSuffix(s.before, words[0]), words[1]
@@ -147,6 +149,19 @@ func (r *request) auditTarget(tx store.Tx, kind targetKind, e store.AuditEntry) 
 		}
 	}
 	return auditTarget{}, nil
+}
+
+// whyDisabled says why an endpoint is disabled by the system: an operator who gives no
+// actor may have done so too. It is empty once the endpoint is enabled again or gone.
+func (r *request) whyDisabled(tx store.Tx, entry store.AuditEntry) (string, error) {
+	e, err := store.FindEndpoint(tx, r.Org.ID, entry.TargetID)
+	if store.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil || e.DisabledReason == "" || entry.CreatedAt.Sub(e.DisabledAt).Abs() >= time.Second {
+		return "", err
+	}
+	return ", which acknowledged nothing", nil
 }
 
 // fileTarget finds the name of an uploaded file in its event, the only place that has it.

@@ -43,7 +43,19 @@ func TestAuditSentences(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	w.endpoint("whe_1", "member.added")
+	w.endpoint("whe_2", "member.added")
 	w.Update(func(tx store.Tx) error {
+		e, err := store.FindEndpoint(tx, "org_acme", "whe_1")
+		if err != nil {
+			return err
+		}
+		e.DisabledAt, e.DisabledReason = tx.Now(), "6 failed attempts: connection refused"
+		if err := tx.PutEndpoint(e); err != nil {
+			return err
+		}
+		if err := store.DisableEndpoint(tx, "", "org_acme", "whe_2"); err != nil { // an operator, without an actor
+			return err
+		}
 		if _, err := store.AddMember(tx, "usr_alan", store.Member{OrgID: "org_acme", UserID: "usr_new", Role: "member", Name: "Nina <b>"}); err != nil {
 			return err
 		}
@@ -61,6 +73,9 @@ func TestAuditSentences(t *testing.T) {
 		return nil
 	})
 	page := b.get(auditPath)
+	if n := strings.Count(page.Body, "</a>, which acknowledged nothing"); n != 1 {
+		t.Errorf("%d endpoints are said to have acknowledged nothing", n)
+	}
 	page.wants(t, 200, "disabled the endpoint <a class=\"strong\" href=\"/settings/orgs/org_acme/endpoints/whe_1\"", ", which acknowledged nothing",
 		`deleted the endpoint <bdi class="strong" title="whe_gone">whe_gone</bdi>`, `door.opened <bdi class="strong" title="door_1">`,
 		"added the member <a class=\"strong\" href=\"/settings/orgs/org_acme/members/usr_new\"", "<bdi>Nina &lt;b&gt;</bdi>", `title="usr_alan"><bdi>Alan</bdi>`, "removed a passkey<",

@@ -156,8 +156,10 @@ func (d *doctor) checkSealKey(ctx context.Context) {
 	}
 	if !d.sound { // and a file safe to map
 		why := "can't be read"
-		if d.served {
+		if _, err := os.Stat(d.Data); d.served {
 			why = "is in use"
+		} else if what == "data file" && os.IsNotExist(err) {
+			why = "doesn't exist yet"
 		}
 		d.ok("not checked: the %s %s", what, why)
 		return

@@ -36,7 +36,7 @@ the types: teamdata event-type list`,
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case (len(args) == 2) == (file != ""):
-			return SeeHelp(cmd, errors.New("give the data as JSON behind the type, or in a file with --file"))
+			return SeeHelp(cmd, errors.New("give the data as JSON after the type, or in a file with --file"))
 		case len(args) == 2 && !json.Valid([]byte(args[1])):
 			return hint.New("the data is not JSON", `put it in single quotes, such as '{"amount": 12}'`)
 		}

@@ -38,7 +38,8 @@ func pastTime(to *pflag.FlagSet, name, usage string) {
 	to.Var(&timeFlag{sign: -1}, name, usage+", such as 2026-11-21T12:00:00Z, or how long ago, such as 24h")
 }
 func futureTime(to *pflag.FlagSet, name, usage string) {
-	to.Var(&timeFlag{sign: 1}, name, usage+", or how long from now, such as 720h")
+	usage, byDefault, _ := strings.Cut(usage, "; ") // such as never by default
+	to.Var(&timeFlag{sign: 1}, name, usage+", or how long from now, such as 720h; "+byDefault)
 }
 
 // secondsFlag is a flag with a time such as 24h, which the API takes in seconds.
