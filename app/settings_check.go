@@ -52,11 +52,6 @@ func (s *Settings) Check() error {
 	return nil
 }
 
-// checkFlags checks the values of the flags and their combination.
-func (s *Settings) checkFlags() error {
-	return cmp.Or(locate(s.Data).checkForm("--data"), s.checkRules(), s.checkACME(), s.checkListeners(), checkMemory(s.MemoryLimit))
-}
-
 // The ends of rules that several flags have.
 const (
 	needsDomain = " needs --domain, the name to get a certificate for, such as data.example.com"
@@ -67,7 +62,7 @@ const (
 // checkRules checks each number and each time by itself, and which flags go together. A test
 // clock is refused on a server that can be reached from elsewhere, as far as the flags show:
 // who reaches the admin API can move it. See also checkLoopback.
-func (s *Settings) checkRules() error {
+func (s *Settings) checkRules() (broken []error) {
 	shared, test, isUnix := locate(s.Data).shared(), s.Clock != nil, strings.HasPrefix(s.Listen, UnixPrefix)
 	https := strings.HasPrefix(s.publicOrigin(), "https://") || s.PublicURL == "" && !s.HTTP
 	log, files, domain := server.AccessLog(s.AccessLog), s.TLSCert != "" || s.TLSKey != "", len(s.Domains) > 0
@@ -127,12 +122,12 @@ func (s *Settings) checkRules() error {
 		switch {
 		case r.kept:
 		case r.advice != "":
-			return hint.New(r.rule, r.advice)
+			broken = append(broken, hint.New(r.rule, r.advice))
 		default:
-			return errors.New(r.rule)
+			broken = append(broken, errors.New(r.rule))
 		}
 	}
-	return nil
+	return broken
 }
 
 func hasNonPositive(times []time.Duration) bool {
@@ -180,7 +175,11 @@ func (s *Settings) Faults() (faults []error) {
 			faults = append(faults, fmt.Errorf("%s%w", flag, err))
 		}
 	}
-	add("", s.checkFlags())
+	add("", locate(s.Data).checkForm("--data"))
+	faults = append(faults, s.checkRules()...)
+	add("", s.checkACME())
+	add("", s.checkListeners())
+	add("", checkMemory(s.MemoryLimit))
 	_, err := origin(s.PublicURL)
 	add("", err)
 	_, err = clientaddr.Parse(s.TrustedProxies)

@@ -38,7 +38,7 @@ When something is wrong
   doctor              first: checks settings, data, disk, certificates, server
   status              to see what runs, and how much is waiting
   delivery            when an event didn't arrive: what was sent and answered
-  replay              when the receiver works again: resend all that failed
+  replay              when the receiver works again: replay all that failed
   config              to see which settings apply; config check is for units
   healthcheck         for containers and load balancers: is the server ready?
   node                when several servers share a database: which ones run?
