@@ -216,8 +216,8 @@ func (r *request) confirmDisable() error {
 	q := confirmPage{Title: "Disable this endpoint?", Button: "Disable", To: "disable"}
 	return r.confirmForEndpoint(&q, func(waiting string) {
 		q.Facts = []confirmFact{
-			{"Now", cmp.Or(waiting, "No deliveries"), "will be held, not lost."},
-			{"From now on", "", "New events are held too, for up to " + r.heldFor() + "."},
+			nowWaiting(waiting, "will be held."),
+			{"From now on", "", "New events are held, not lost, for up to " + r.heldFor() + "."},
 			{"When enabled", "", "All of them are sent, oldest first."},
 		}
 	})
@@ -227,11 +227,19 @@ func (r *request) confirmDelete() error {
 	q := confirmPage{Title: "Delete this endpoint?", Button: "Delete endpoint", To: "delete"}
 	return r.confirmForEndpoint(&q, func(waiting string) {
 		q.Facts = []confirmFact{
-			{"Now", cmp.Or(waiting, "No deliveries"), "will never be sent. Its secret and its history are deleted too."},
-			{"From now on", "", "Nothing is sent to it."},
+			nowWaiting(waiting, "will never be sent."),
+			{"From now on", "", "Nothing is sent to it. Its secret and its history are deleted."},
 			{"Undo", "", "This can't be undone. To pause it, disable it instead."},
 		}
 	})
+}
+
+// nowWaiting says what happens to the deliveries that wait; empty: none does.
+func nowWaiting(waiting, text string) confirmFact {
+	if waiting == "" {
+		return confirmFact{"Now", "No deliveries", "are waiting."}
+	}
+	return confirmFact{"Now", waiting, text}
 }
 
 // confirmForEndpoint asks for confirmation about the endpoint of the path. explain is called

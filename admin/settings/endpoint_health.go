@@ -208,7 +208,9 @@ func (r *request) findHealth(tx store.Tx, row *endpointRow) (err error) {
 	}
 	switch h.State {
 	case stateFailing:
-		h.Since = failingSince(row.Hours)
+		if h.Since = failingSince(row.Hours); !h.Since.IsZero() && h.Since.Before(row.CreatedAt) { // within that hour
+			h.Since = row.CreatedAt
+		}
 	case stateDisabled:
 		h.Since = row.DisabledAt
 		if row.DisabledBy != "" {

@@ -32,7 +32,7 @@ func TestHeldAreDroppedAt(t *testing.T) {
 	w := newEnv(t)
 	w.endpoint("whe_1", "file.uploaded")
 	b := w.signedIn("usr_ada")
-	b.get("/orgs/org_acme/endpoints/whe_1/disable").wants(t, 200, "New events are held too, for up to 90 days.")
+	b.get("/orgs/org_acme/endpoints/whe_1/disable").wants(t, 200, "New events are held, not lost, for up to 90 days.")
 	if page := b.get("/orgs/org_acme/endpoints/whe_1"); strings.Contains(page.Body, "dropped") {
 		t.Error("an enabled endpoint drops something")
 	}

@@ -256,7 +256,7 @@ var notices = map[string]string{
 	"endpoint-disabled": "The endpoint is disabled. Its events are held until it is enabled.",
 	"endpoint-deleted":  "The endpoint was deleted.",
 	"secret-rotated":    "The secret was rotated. Give the new one to the receiver.",
-	"replay-cancelled":  "The rest is not replayed.",
+	"replay-cancelled":  "The rest is not retried.",
 }
 
 func (r *request) notice() string {

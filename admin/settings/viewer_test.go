@@ -84,6 +84,16 @@ func TestViewersSettingsOfAnEndpoint(t *testing.T) {
 	}
 }
 
+// A viewer reads the instructions, whose field is in a form.
+func TestViewersInstructions(t *testing.T) {
+	w := newEnv(t)
+	w.Update(func(tx store.Tx) error {
+		return store.SetInstructions(tx, "usr_ada", "org_acme", "Answer in English.", true)
+	})
+	w.setRole("usr_grace", store.RoleViewer)
+	w.signedIn("usr_grace").get(instructionsPath).wants(t, 200, "Answer in English.</pre>")
+}
+
 // secrets are those of org_acme's endpoint.
 func (s *attacker) secrets() (secrets []string) {
 	s.View(func(tx store.Tx) error {

@@ -134,8 +134,9 @@ func formatAt(t time.Time, zone *time.Location, now time.Time) string {
 
 // timeStyles are how the parts of parts_time.html show a time.
 var timeStyles = map[string]func(t time.Time, zone *time.Location, now time.Time) string{
-	"when": formatExact,
-	"at":   formatAt,
+	"when":  formatExact,
+	"at":    formatAt,
+	"whole": func(t time.Time, zone *time.Location, _ time.Time) string { return formatWhole(t, zone) },
 	"minute": func(t time.Time, zone *time.Location, now time.Time) string {
 		return strings.TrimSuffix(formatExact(t, zone, now), t.Format(":05"))
 	},

@@ -10,7 +10,7 @@ import (
 // it concerns. Cancel has the focus, and Escape closes it.
 func (b *tab) checkDialog() {
 	for _, c := range []struct{ path, opens, wants string }{
-		{acme + "/endpoints/whe_slow/settings", "Disable…", `\d waiting deliver(y|ies) will be held, not lost\.`},
+		{acme + "/endpoints/whe_slow/settings", "Disable…", `\d waiting deliver(y|ies) will be held\.`},
 		{acme + "/endpoints/whe_slow/settings", "Delete…", `\d waiting deliver(y|ies) will never be sent\.`},
 		{acme + "/members/usr_000", "Remove…", "API keys? that they created will be revoked permanently."},
 		{"/settings/account", "Remove", "You still have 1 other passkey"},

@@ -70,7 +70,8 @@ func newSide(p shownPage) side {
 
 func (g group) links(to func(id, text string) sideLink) (links []sideLink) {
 	for _, op := range g.Operations {
-		link := to(op.ID, strings.Replace(op.Summary, " the org's ", " ", 1)) // which goes without saying
+		text, _, _ := strings.Cut(strings.Replace(op.Summary, " the org's ", " ", 1), " to ") // which goes without saying
+		link := to(op.ID, text)
 		link.Method = op.Method
 		links = append(links, link)
 	}

@@ -130,7 +130,7 @@ func checkID(id string) (string, bool) {
 	case len(id) > maxID || !consistsOf(id, idBytes):
 		return "The id contains a character other than A-Z a-z 0-9 _ and -, or is longer than 64 characters.", false
 	case !isOurs(id):
-		return "The id does not look like one of teamdata, which is whd_ and 26 letters and digits.", true
+		return "The form is allowed, but ids from here are whd_ and 26 letters and digits.", true
 	}
 	return "The id has the right form.", true
 }
