@@ -11,7 +11,7 @@ import (
 )
 
 // Table prints rows in aligned columns, some at a time: a column grows when a later
-// row needs that.
+// row needs that. On a terminal a column is left out that has no room for any of its text.
 type Table struct {
 	To     io.Writer
 	Width  int      // where a line is cut; 0: nowhere. See [Width]
@@ -46,7 +46,12 @@ func (t *Table) Print(rows ...[]string) error {
 // align puts the cells of a row below those of the row before, two spaces between.
 func (t *Table) align(row []string) string {
 	var b strings.Builder
+	at := 0 // where the column begins
 	for i, cell := range row {
+		if t.Width > 0 && at >= t.Width-1 && at+t.widths[i] > t.Width {
+			break // only the mark of a cut would be seen of it
+		}
+		at += t.widths[i] + 2
 		space := strings.Repeat(" ", t.widths[i]-runewidth.StringWidth(cell))
 		if slices.Contains(t.Right, i) {
 			cell, space = space+cell, ""

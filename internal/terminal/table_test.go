@@ -44,6 +44,22 @@ func TestTableCut(t *testing.T) {
 	}
 }
 
+// A column of which only the mark of a cut would be seen is left out.
+func TestTableColumnsThatFit(t *testing.T) {
+	for width, want := range map[int]string{
+		0: "ID  URL    EVENTS\n1   a.org  *\n", 17: "ID  URL    EVENTS\n1   a.org  *\n", 13: "ID  URL    E…\n1   a.org  *\n",
+		12: "ID  URL\n1   a.org\n", 9: "ID  URL\n1   a.org\n", 8: "ID  URL\n1   a.o…\n", 5: "ID\n1\n",
+	} {
+		var b strings.Builder
+		if err := (&Table{To: &b, Width: width, Titles: []string{"ID", "URL", "EVENTS"}}).Print([]string{"1", "a.org", "*"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); got != want {
+			t.Errorf("%d columns:\n%s, want\n%s", width, got, want)
+		}
+	}
+}
+
 func TestCount(t *testing.T) {
 	for want, got := range map[string]string{
 		"0 faults": Count(0, "fault"), "1 fault": Count(1, "fault"), "2 faults": Count(2, "fault"),
