@@ -33,6 +33,9 @@ func TestDocs(t *testing.T) {
 			}
 		}
 	}
+	if r := env.do(newRequest("GET", "/docs/guide/start", "")); r.Code != http.StatusPermanentRedirect || r.Header().Get("Location") != "/docs/guide" {
+		t.Errorf("the start page by its name: %d %v", r.Code, r.Header())
+	}
 	font := env.do(newRequest("GET", "/docs/inter.woff2", ""))
 	if font.Code != http.StatusOK || font.Header()["Content-Type"][0] != "font/woff2" || !strings.HasPrefix(font.Body.String(), "wOF2") {
 		t.Errorf("the font: %d %v", font.Code, font.Header())

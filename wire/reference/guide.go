@@ -3,6 +3,7 @@ package reference
 import (
 	"bytes"
 	"html/template"
+	"net/http"
 	"sync"
 
 	"teamdata/docs"
@@ -40,8 +41,15 @@ var guides = sync.OnceValue(func() map[string]guide {
 
 var errNoGuide = store.Errorf(store.CodeNotFound, "There is no such guide.").Advise("The guides are at %s.", GuidePath)
 
+// startPath is where people look for the start page by the name of its file.
+const startPath = GuidePath + "/start"
+
 // SendGuide answers with the guide of a path.
 func (ref Reference) SendGuide(r *web.Request, path string) error {
+	if path == startPath {
+		http.Redirect(r.W, r.HTTP, GuidePath, http.StatusPermanentRedirect)
+		return nil
+	}
 	page, err := ref.guide(path)
 	if err == nil {
 		sendPage(r, page)
