@@ -30,8 +30,11 @@ func (l *listening) introduce() {
 // endpointCreate is the command for an endpoint whose events are verified here.
 func (l *listening) endpointCreate(url string) string {
 	command := "teamdata endpoint create --org ORG --url " + url + " --events member.added"
-	if file := l.settings.SecretFile; len(l.secrets) == 1 && file != "" && file != "-" {
+	switch file := l.settings.SecretFile; {
+	case len(l.secrets) == 1 && file != "" && file != "-":
 		command += " --secret-file " + terminal.ShellWord(file)
+	case len(l.secrets) > 0: // which of them, or in which file, isn't known
+		command += " --secret-file FILE"
 	}
 	return command
 }
