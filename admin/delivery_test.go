@@ -79,7 +79,7 @@ func TestDeliveriesFiltered(t *testing.T) {
 	env.wantError(env.do("GET", deliveries+"?endpoint=whe_none", ""), store.CodeNotFound, "The org has no such webhook endpoint.")
 	for wrong, message := range map[string]string{
 		"?state=": "state: is empty; leave it out for all", "?state=odd": "state: must be waiting, ", "?state=failed&state=failed": "state: is given more than once", "?state=Failed": "state: ",
-		"?status=5x": "status: must be a status such as 500", "?status=600x": "status: ", "?since=yesterday": "since: must be a date and time", "?since=2026-10-06T12:00:00%2B24:00": "since: must be a date and time", "?until=1969-12-31T23:59:59Z": "until: ",
+		"?status=5x": "status: must be a status of 100 to 599", "?status=600x": "status: ", "?status=600": "status: ", "?status=6xx": "status: ", "?since=yesterday": "since: must be a date and time", "?since=2026-10-06T12:00:00%2B24:00": "since: must be a date and time", "?until=1969-12-31T23:59:59Z": "until: ",
 		"?since=2026-10-06T12:00:00Z&until=2026-10-06T11:00:00Z": "until: must not be before since", "?q=ada": "q: must be a webhook-id", "?endpoint=a%00b": "endpoint: ",
 		"?after=1.odd.whd_1": "after: must be the next of an earlier page of deliveries", "?after=1.a%00b": "after: ", "?after=1": "after: ",
 	} {

@@ -105,7 +105,7 @@ func (f DeliveryFilter) check() error {
 	case len(f.Type) > maxTypeFilter:
 		return Invalid("type", "must be the name of an event type, or a group such as member.*")
 	case f.Status != "" && !validStatus(f.Status):
-		return Invalid("status", "must be a status such as 500, a class such as 5xx, or none for no answer")
+		return Invalid("status", "must be a status of 100 to 599, a class such as 5xx, or none for no answer")
 	case f.Query != "" && (!ValidID(f.Query) || !strings.HasPrefix(f.Query, PrefixDelivery) && !strings.HasPrefix(f.Query, PrefixEvent)):
 		return Invalid("q", "must be a webhook-id, which begins with %s, or the id of an event, which begins with %s", PrefixDelivery, PrefixEvent)
 	}
@@ -121,9 +121,9 @@ func validStatus(text string) bool {
 	class := strings.TrimSuffix(text, "xx")
 	n, err := strconv.Atoi(class)
 	if class != text {
-		return err == nil && len(class) == 1 && n >= 1 && n <= 9
+		return err == nil && len(class) == 1 && n >= 1 && n <= 5
 	}
-	return err == nil && len(text) == 3 && n >= 100
+	return err == nil && len(text) == 3 && n >= 100 && n <= 599
 }
 
 // filterForms are the forms of a time without a zone, with how long each lasts.
