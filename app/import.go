@@ -44,7 +44,7 @@ func openInput(ctx context.Context, name string, data location) (*os.File, error
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, err
+			return nil, hint.With(err, "give the path of a fixture, or - for the standard input")
 		}
 		in = file
 	}
