@@ -99,6 +99,9 @@ func formatValue(f *pflag.Flag) string {
 	if slices.Contains(secretFlags, f.Name) && value != "" {
 		return "(secret)"
 	}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		value = strings.Join(list.GetSlice(), ",")
+	}
 	if app.IsDatabase(value) {
 		return app.Place(value)
 	}
