@@ -10,6 +10,7 @@ import (
 
 	"teamdata/app"
 	"teamdata/cli/doctor"
+	"teamdata/internal/terminal"
 )
 
 func doctorCommand() *cobra.Command {
@@ -37,6 +38,7 @@ It asks the system's DNS for each --domain, and calls other servers only with
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c.Unknown, c.Malformed, c.Version = unknownNames(), environment.faults, cmd.Root().Version
+			c.People = !asJSON && terminal.Width(cmd.OutOrStdout()) > 0
 			found := doctor.Check(cmd.Context(), c)
 			if err := found.Print(cmd.OutOrStdout(), asJSON); err != nil {
 				return err

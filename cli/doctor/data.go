@@ -39,7 +39,7 @@ func (d *doctor) checkServer(ctx context.Context) {
 		return
 	}
 	d.newest = status.AheadOfClock
-	d.ok("version %s serves %s since %s", status.Version, strings.Join(status.Addresses, ", "), status.Since.Format(time.RFC3339))
+	d.ok("version %s serves %s since %s", status.Version, strings.Join(status.Addresses, ", "), d.when(status.Since))
 	for _, certificate := range status.Certificates {
 		switch {
 		case certificate.LastError != "":

@@ -91,14 +91,14 @@ func (d *doctor) checkFree(what string, free uint64, size int64) {
 func (d *doctor) checkClock(context.Context) {
 	now, newest := d.now(), d.newestTime()
 	if newest.After(now.Add(aheadBy)) {
-		d.problem("set the clock, with NTP", "it says %s, but the data file or a backup is from %s", now.UTC().Format(time.RFC3339), newest.UTC().Format(time.RFC3339))
+		d.problem("set the clock, with NTP", "it says %s, but the data file or a backup is from %s", d.when(now), d.when(newest))
 		return
 	}
 	if synced, known := system.ClockSynced(); known && !synced {
 		d.warn("run an NTP client, such as chrony or systemd-timesyncd", "the system says that its clock is not synchronized")
 		return
 	}
-	d.ok("%s", now.UTC().Format(time.RFC3339))
+	d.ok("%s", d.when(now))
 }
 
 // newestTime is when the data file or a backup was written last, or the newest time

@@ -30,6 +30,7 @@ type Config struct {
 	Unknown   []error        // names in the environment that no flag has, with the fix as their hint
 	Malformed []error        // values in the environment that their flags don't take
 	Online    bool           // calls to other servers are asked for
+	People    bool           // times are for people at a terminal, else for programs
 }
 
 // doctor is one round of checks.
@@ -101,6 +102,15 @@ func (d *doctor) run(ctx context.Context, checks []check) {
 		c.run(d, limited)
 		cancel()
 	}
+}
+
+// when is a time in UTC, as the reader of the findings expects it.
+func (d *doctor) when(t time.Time) string {
+	layout := time.RFC3339
+	if d.People {
+		layout = "2006-01-02 15:04:05 UTC"
+	}
+	return t.UTC().Format(layout)
 }
 
 // checkSettings reports what serve would refuse or overlook.

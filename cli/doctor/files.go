@@ -50,10 +50,10 @@ func (d *doctor) withoutFiles() string {
 func (d *doctor) checkEnd(s store.CertificateStatus) {
 	end := s.NotAfter
 	if now := d.now(); s.Overdue(now) {
-		d.warn("renew it", "%s expires in %s, at %s", d.TLSCert, end.Sub(now).Round(time.Minute), end.Format(time.RFC3339))
+		d.warn("renew it", "%s expires in %s, at %s", d.TLSCert, end.Sub(now).Round(time.Minute), d.when(end))
 		return
 	}
-	d.ok("%s and its key match, and it is valid until %s", d.TLSCert, end.Format(time.RFC3339))
+	d.ok("%s and its key match, and it is valid until %s", d.TLSCert, d.when(end))
 }
 
 // checkChain follows the certificate to a CA as a client on this machine does.

@@ -3,7 +3,6 @@ package doctor
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"teamdata/app"
 	"teamdata/internal/terminal"
@@ -30,7 +29,7 @@ func (d *doctor) checkNodes(i app.Inspection) {
 	var running, versions []string
 	for _, n := range i.Nodes {
 		if n.State == store.NodeLost {
-			d.warn("start it again, or leave it: it is forgotten after an hour", "the node %s is lost; it was last seen at %s", n.Name, n.SeenAt.Format(time.RFC3339))
+			d.warn("start it again, or leave it: it is forgotten after an hour", "the node %s is lost; it was last seen at %s", n.Name, d.when(n.SeenAt))
 			continue
 		}
 		running = append(running, n.Name)
