@@ -50,6 +50,9 @@ type Config struct {
 	WarnOfURL func(url string) string
 	// Mailed is called after mail was queued; nil: this process sends none.
 	Mailed func()
+	// NoMail refuses requests for mail: a running server has no mail server. Commands that
+	// work without a server leave it false, since they don't know the next one's settings.
+	NoMail bool
 	// Removed is called after an org was deleted, whose data is still to be dropped;
 	// nil: a later sweep does that.
 	Removed func()

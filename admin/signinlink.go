@@ -12,6 +12,8 @@ import (
 
 var errNoAddress = store.Errorf(store.CodeConflict, "No server is running, so the address of the link is unknown.").Advise("Name its address with --public-url, such as https://data.example.com, or make the link while it is running.")
 
+var errNoMailServer = store.Errorf(store.CodeConflict, "This server has no mail server.")
+
 // createSignInLink makes a link with which an owner, admin or viewer chooses a password,
 // or queues a mail with such a link.
 func (r *request) createSignInLink() error {
@@ -40,6 +42,9 @@ func (r *request) linkToShow(tx store.Tx, ttl time.Duration) (store.Answer, erro
 }
 
 func (r *request) linkToMail(tx store.Tx, ttl time.Duration) (store.Answer, error) {
+	if r.api.config.NoMail {
+		return store.Answer{}, errNoMailServer
+	}
 	to, err := store.QueueSignInLink(tx, r.org(), r.Param("userId"), ttl)
 	err = store.AuditAccount(err, tx, r.actor, r.Param("userId"), store.AuditLinkCreated)
 	return web.JSON(http.StatusAccepted, newObject().text("mailedTo", to).end()), err

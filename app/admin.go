@@ -62,7 +62,7 @@ func NewAdmin(s store.Engine, c admin.Config, served func(*admin.Status)) *admin
 // wireAdmin creates the admin API of the running server.
 func (a *App) wireAdmin() {
 	since := time.Now().UTC()
-	c := admin.Config{Version: a.settings.Version, Address: a.settings.PublicURL, Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }, LogPushed: a.logPushed,
+	c := admin.Config{Version: a.settings.Version, Address: a.settings.PublicURL, Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }, LogPushed: a.logPushed, NoMail: a.settings.SMTPURL == "",
 		WarnOfURL: a.warnOfURL, Removed: a.sweeps.Wake, Replaying: a.replays.Wake}
 	if a.settings.Clock != nil {
 		c.TestClock = testClock{a}

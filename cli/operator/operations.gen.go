@@ -49,7 +49,7 @@ var (
 	removeMember     = operation{"DELETE", "/orgs/{org}/members/{userId}", "Remove a member", nil}
 	createSignInLink = operation{"POST", "/orgs/{org}/members/{userId}/signin-link", "Create a sign-in link", []flag{
 		{"expiresInSeconds", "expires-in", duration, false, "how long the link is valid: at most 168 hours, by default 24 hours"},
-		{"mail", "mail", truth, false, "whether to mail the link to the address of the account instead of showing it"},
+		{"mail", "mail", truth, false, "mail the link to the address of the account instead of showing it"},
 	}}
 	createPortalLink = operation{"POST", "/orgs/{org}/portal-link", "Create a portal link", []flag{
 		{"userId", "user-id", text, true, "the `id` of the user, of A-Z a-z 0-9 _ and -. The user need not be a member of the org"},

@@ -203,6 +203,8 @@ var hints = []struct{ code, part, hint string }{
 	{teamdata.CodeBadRequest, "is not an owner or admin", "list the members with: teamdata member list"},
 	{teamdata.CodeConflict, "at least one owner", "teamdata member update USER --role owner"},
 	{teamdata.CodeConflict, "is a member already", "change it with: teamdata member update USER"},
+	{teamdata.CodeConflict, "no mail server", "leave out --mail, and hand over the link that is printed"},
+	{teamdata.CodeConflict, "endpoint is disabled", "enable it with: teamdata endpoint enable ENDPOINT"},
 	{teamdata.CodeConflict, "Idempotency-Key", "wait for the first one to end"},
 	{teamdata.CodeIdempotencyMismatch, "", "use another --idempotency-key"},
 	{teamdata.CodePreconditionFailed, "", "see theirs with: teamdata instructions show"},

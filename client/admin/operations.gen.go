@@ -111,7 +111,8 @@ func (c *Client) RemoveMember(ctx context.Context, org, userID string, options .
 // CreateSignInLink creates a sign-in link. An owner, administrator or viewer chooses a
 // password with it; for others the answer is 409. It is valid for a day, or for
 // expiresInSeconds. The answer has url and token, which are shown this once. With mail
-// the link is sent to the address of the account instead.
+// the link is sent to the address of the account instead; a server without a mail
+// server answers 409.
 func (c *Client) CreateSignInLink(ctx context.Context, org, userID string, link NewSignInLink, options ...teamdata.Option) (CreatedLink, error) {
 	return teamdata.Call[CreatedLink](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/members/"+url.PathEscape(userID)+"/signin-link", link, options)
 }

@@ -760,7 +760,7 @@ type NewSignInLink struct {
 	// ExpiresInSeconds How long the link is valid, in seconds: at most 168 hours, by default 24 hours.
 	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty" range:"1,604800"`
 
-	// Mail Whether to mail the link to the address of the account instead of showing it.
+	// Mail Mail the link to the address of the account instead of showing it.
 	Mail *bool `json:"mail,omitempty"`
 }
 

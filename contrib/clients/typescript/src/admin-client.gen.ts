@@ -134,7 +134,7 @@ export class AdminClient extends AdminBase {
    * Creates a sign-in link. An owner, administrator or viewer chooses a password with it;
    * for others the answer is 409. It is valid for a day, or for `expiresInSeconds`. The
    * answer has `url` and `token`, which are shown this once. With `mail` the link is sent
-   * to the address of the account instead.
+   * to the address of the account instead; a server without a mail server answers 409.
    */
   createSignInLink(org: string, userId: string, link: types.NewSignInLink, options?: ChangeOptions): Promise<types.SignInLink | types.MailedLink> {
     return send(this.transport, "POST", path`/orgs/${org}/members/${userId}/signin-link`, link, options);

@@ -519,7 +519,7 @@ export interface components {
         NewSignInLink: {
             /** @description How long the link is valid, in seconds: at most 168 hours, by default 24 hours. */
             expiresInSeconds?: number | null;
-            /** @description Whether to mail the link to the address of the account instead of showing it. */
+            /** @description Mail the link to the address of the account instead of showing it. */
             mail?: boolean | null;
         };
         /** @description The subscription of a new org. Fields that are left out are those of an active subscription of the plan `selfHosted`. */
