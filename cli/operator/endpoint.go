@@ -1,9 +1,12 @@
 package operator
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"teamdata/internal/hint"
 )
 
 func endpointCommand(e *env) *cobra.Command {
@@ -109,6 +112,13 @@ func (s *session) addSecret(body object, file string) error {
 		return nil
 	}
 	text, err := readInput(s.cmd, "secret-file", file)
+	if err != nil {
+		return err
+	}
+	secrets := strings.Fields(string(text))
+	if n := len(secrets); n > 1 && strings.HasPrefix(secrets[1], "whsec_") {
+		return hint.New(fmt.Sprintf("--secret-file: %s holds %d secrets, and an endpoint takes one", nameOf(file), n), "give a file with the secret alone")
+	}
 	body["secret"] = strings.TrimSpace(string(text))
-	return err
+	return nil
 }
