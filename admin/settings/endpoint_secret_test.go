@@ -117,7 +117,7 @@ func TestVerify(t *testing.T) {
 	}
 	check(headers, body, nil).wants(t, 200, "The request verifies", "the same that were sent", "a delivery to this endpoint", "/deliveries/"+d.ID, "webhook-id: "+d.ID)
 	check(headers, base64.StdEncoding.EncodeToString([]byte(body)), url.Values{"encoded": {"yes"}}).wants(t, 200, "The request verifies")
-	check(headers, body+"\r\n", nil).wants(t, 200, "The request does not verify", "line break that was not sent", fmt.Sprintf("%d bytes; %d were sent. They differ from byte %d on.", len(body)+1, len(body), len(body)+1), "No: it was made over another body.", "<code>express.raw()</code>", "How to get the raw body")
+	check(headers, body+"\r\n", nil).wants(t, 200, "The request does not verify", "line break that was not sent", fmt.Sprintf("%d bytes; %d were sent. They differ from byte %d on.", len(body)+1, len(body), len(body)+1), "No: it was made over another body.", "<code>express.raw()</code>", `href="/docs/guide/webhooks#verify-each-request">How to get the raw body`)
 	check(headers, strings.Replace(body, "org_acme", "org_evil", 1), nil).wants(t, 200, "The request does not verify", "not the one that was sent")
 	check(headers, "</textarea><script>", nil).wants(t, 200, "&lt;/textarea&gt;&lt;script&gt;")
 	check("", "", nil).wants(t, 200, "The request does not verify", "missing")
