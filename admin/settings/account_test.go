@@ -29,7 +29,7 @@ func TestChangePassword(t *testing.T) {
 		form url.Values
 		text string
 	}{
-		{form("wrong", "another few words", "another few words"), `id="old-error">is not your current password`},
+		{form("wrong", "another few words", "another few words"), `id="old-error">is not the right one`},
 		{form(goodPassword, "short", "short"), `id="password-error">must have at least 12`},
 		{form(goodPassword, "another few words", "another few word"), `id="again-error">does not match`},
 		{nil, `id="old-error"`},

@@ -171,7 +171,7 @@ func TestNoDeliveries(t *testing.T) {
 	b.get("/orgs/org_acme/endpoints/whe_1/deliveries").wants(t, 200, "No deliveries yet")
 	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?state=failed").wants(t, 200, "No deliveries match", "None failed.", "Clear the filter")
 	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?type=<b>").wants(t, 200, "No deliveries match", "None of type &lt;b&gt; was found.")
-	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?state=<i>").wants(t, 400, "Correct the filter", "State: must be")
+	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?state=<i>").wants(t, 400, "Correct the filter", "State must be")
 	for _, after := range []string{"x", "1.", "1.a/b", "x.whd_1"} {
 		b.get("/orgs/org_acme/endpoints/whe_1/deliveries?after="+after).wants(t, 400, "This page of the list does not exist")
 	}

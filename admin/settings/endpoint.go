@@ -23,6 +23,7 @@ type endpointHead struct {
 	Types    []eventChoice // that a test may have
 	Replay   string        // how many of them the link of the head replays; empty: none
 	ReplayTo string        // path of the preview of that
+	Unused   bool          // nothing was sent, and the page has one button for that below
 }
 
 // endpointPage is the data of endpoint.html.
@@ -70,6 +71,7 @@ func (p *endpointPage) find(r *request, tx store.Tx) (err error) {
 	if err := p.findAttempts(r, tx, p.Head.Endpoint); err != nil {
 		return err
 	}
+	p.Head.Unused = len(p.Latest) == 0
 	return p.findWarnings(r, tx, p.Head.Endpoint)
 }
 

@@ -104,6 +104,7 @@ type verifyPage struct {
 	Then          bool   // that counts, and not the present time
 	Encoded       bool   // the body is in base64
 	Report        *diagnose.Report
+	Reason        string               // why it verifies or doesn't
 	Difference    *diagnose.Difference // between the bodies; nil: there is none, or it is not known
 	ReceivedAt    time.Time            // that the report counts with
 	Known         bool                 // the webhook-id is that of a delivery to this endpoint,
@@ -195,6 +196,10 @@ func (r *request) renderVerify(p *verifyPage) error {
 	}
 	if p.Report != nil {
 		*p.Report, p.Difference, p.ReceivedAt = c.Diagnose(), c.Difference(), c.ReceivedAt
+		p.Reason = p.Report.Reason()
+		if body := c.CheckBody(); body != nil {
+			p.Report.Checks = slices.Insert(p.Report.Checks, len(p.Report.Checks)-1, *body)
+		}
 		slices.SortStableFunc(p.Report.Checks, func(a, b diagnose.Check) int { return cmp.Compare(failed(a), failed(b)) })
 		if err := r.recordVerified(p); err != nil {
 			return err

@@ -115,9 +115,9 @@ func TestVerify(t *testing.T) {
 		}
 		return r
 	}
-	check(headers, body, nil).wants(t, 200, "The request verifies", "a delivery to this endpoint", "/deliveries/"+d.ID, "webhook-id: "+d.ID)
+	check(headers, body, nil).wants(t, 200, "The request verifies", "the same that were sent", "a delivery to this endpoint", "/deliveries/"+d.ID, "webhook-id: "+d.ID)
 	check(headers, base64.StdEncoding.EncodeToString([]byte(body)), url.Values{"encoded": {"yes"}}).wants(t, 200, "The request verifies")
-	check(headers, body+"\r\n", nil).wants(t, 200, "The request does not verify", "line break that was not sent")
+	check(headers, body+"\r\n", nil).wants(t, 200, "The request does not verify", "line break that was not sent", fmt.Sprintf("%d bytes; %d were sent. They differ from byte %d on.", len(body)+1, len(body), len(body)+1), "No: it was made over another body.", "<code>express.raw()</code>", `href="/docs/guide/webhooks#verify-each-request">How to get the raw body`)
 	check(headers, strings.Replace(body, "org_acme", "org_evil", 1), nil).wants(t, 200, "The request does not verify", "not the one that was sent")
 	check(headers, "</textarea><script>", nil).wants(t, 200, "&lt;/textarea&gt;&lt;script&gt;")
 	check("", "", nil).wants(t, 200, "The request does not verify", "missing")
@@ -180,7 +180,7 @@ func TestFieldsThatDoNotCount(t *testing.T) {
 		t.Error("the secret of a field that is hidden counts")
 	}
 	rotate := "/orgs/org_acme/endpoints/" + e.ID + "/rotate"
-	b.post(rotate, url.Values{"overlap": {"1h"}, "secretFrom": {"own"}, "nonce": {"1"}}).wants(t, 400, "Your own secret: is missing", `value="own" data-opens checked`)
+	b.post(rotate, url.Values{"overlap": {"1h"}, "secretFrom": {"own"}, "nonce": {"1"}}).wants(t, 400, "Your own secret is missing", `value="own" data-opens checked`)
 	b.post(rotate, url.Values{"overlap": {"1h"}, "secret": {own}, "secretFrom": {"own"}, "nonce": {"2"}}).wants(t, 303)
 	if e = w.endpoints()[0]; e.Secret != own {
 		t.Error("the own secret does not count")
@@ -188,7 +188,7 @@ func TestFieldsThatDoNotCount(t *testing.T) {
 	form.Set("secretFrom", "own")
 	form.Set("secret", "")
 	form.Set("same-url", "yes")
-	b.post("/orgs/org_acme/new-endpoint", form).wants(t, 400, "Your own secret: is missing", `value="own" data-opens checked`)
+	b.post("/orgs/org_acme/new-endpoint", form).wants(t, 400, "Your own secret is missing", `value="own" data-opens checked`)
 
 	verify := "/orgs/org_acme/endpoints/" + e.ID + "/verify"
 	form = url.Values{"headers": {"webhook-id: whd_1"}, "body": {"{}"}, "received": {"tomorrow"}, "when": {"then"}}

@@ -24,7 +24,7 @@ func TestSetup(t *testing.T) {
 	form := url.Values{"nonce": {"n"}, "url": {"https://example.com/hook"}, "events": {"member.added"}, "secret": {ownSecret}}
 	added := strings.TrimPrefix(b.post("/orgs/org_acme/new-endpoint", form).location(), Path)
 	page := b.get(added)
-	page.wants(t, 200, `title="https://example.com/hook"><b>example.<wbr>com</b><span>/<wbr>hook</span> <span>was added</span></h1>`, `<code data-copy>`+ownSecret, "Waiting for the first test", "Send test</button>", "<option>file.uploaded</option>")
+	page.wants(t, 200, `title="https://example.com/hook"><b>example.<wbr>com</b><span>/<wbr>hook</span> was added</h1>`, `<code data-copy>`+ownSecret, "Waiting for the first test", "Send test</button>", "<option>file.uploaded</option>")
 	for _, s := range docs.Samples() {
 		page.wants(t, 200, ">"+s.Language+"</label>", string(escapedText(s.Code)), `sample-`+s.ID+`"><pre tabindex="0" data-copy>`+escapedText(cmp.Or(s.Verify(), s.Code)))
 	}

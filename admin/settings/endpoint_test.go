@@ -196,7 +196,7 @@ func TestAddEndpoint(t *testing.T) {
 		t.Fatalf("there are %+v", endpoints)
 	}
 	page := b.get(strings.TrimPrefix(first.location(), Path))
-	page.wants(t, 200, "<span>was added</span>", "https://example.com/hook?a=%3Cb%3E", ownSecret, "Send test</button>")
+	page.wants(t, 200, "</span> was added</h1>", "https://example.com/hook?a=%3Cb%3E", ownSecret, "Send test</button>")
 	b.get("/orgs/org_acme/endpoints/"+endpoints[0].ID).wants(t, 200, "The &lt;b&gt;CRM&lt;/b&gt;")
 	form.Set("nonce", b.nonce("/orgs/org_acme/new-endpoint"))
 	asked := b.post("/orgs/org_acme/new-endpoint", form)

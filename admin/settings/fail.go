@@ -30,6 +30,19 @@ func (r *request) Fail(e *store.Error) {
 	}
 }
 
+// errorTitle is the title of the page that shows an error.
+func errorTitle(e *store.Error) string {
+	switch {
+	case e == errViewer:
+		return "Only owners and admins can do that"
+	case e.Code == store.CodeForbidden:
+		return "You can’t do that here"
+	case e.Code == store.CodeNotFound:
+		return "Page not found"
+	}
+	return "Something went wrong"
+}
+
 // findAround finds who is signed in, and the org of a path without a page, so that the
 // navigation stays there.
 func (r *request) findAround() {

@@ -20,30 +20,32 @@ import (
 
 // templateFuncs are what templates may call.
 var templateFuncs = template.FuncMap{
-	"icon":     icon,
-	"initials": initials,
-	"orgPath":  orgPath,
-	"time":     formatTime,
-	"isoTime":  store.FormatTime,
-	"list":     func(items ...any) []any { return items },
-	"nonce":    rand.Text,
-	"fails":    fails,
-	"label":    labelOf,
-	"browser":  browserName,
-	"text":     formatBytes,
-	"json":     colourJSON,
-	"took":     formatDuration,
-	"breaks":   breakable,
-	"goKeys":   func() []goKey { return goKeys },
-	"lasted":   formatLasted,
-	"short":    shortURL,
-	"address":  splitURL,
-	"count":    func(n int) string { return formatCount(n, false) },
-	"share":    formatShare,
-	"spans":    func() []span { return spans },
-	"why":      failureText,
-	"status":   statusText,
-	"waiting":  formatWaiting,
+	"icon":       icon,
+	"initials":   initials,
+	"orgPath":    orgPath,
+	"time":       formatTime,
+	"isoTime":    store.FormatTime,
+	"list":       func(items ...any) []any { return items },
+	"nonce":      rand.Text,
+	"fails":      fails,
+	"label":      labelOf,
+	"sentence":   errorSentence,
+	"errorTitle": errorTitle,
+	"browser":    browserName,
+	"text":       formatBytes,
+	"json":       colourJSON,
+	"took":       formatDuration,
+	"breaks":     breakable,
+	"goKeys":     func() []goKey { return goKeys },
+	"lasted":     formatLasted,
+	"short":      shortURL,
+	"address":    splitURL,
+	"count":      func(n int) string { return formatCount(n, false) },
+	"share":      formatShare,
+	"spans":      func() []span { return spans },
+	"why":        failureText,
+	"status":     statusText,
+	"waiting":    formatWaiting,
 }
 
 // orgPath is the path of a page of an org, or of its overview.
@@ -128,6 +130,16 @@ var labels = map[string]string{
 // labelOf is the label of a field.
 func labelOf(field string) string {
 	return cmp.Or(labels[field], strings.ToUpper(field[:1])+field[1:])
+}
+
+// errorSentence is what is wrong with a field of a form. Most rules say it without their
+// subject, as in "is taken".
+func errorSentence(e *store.Error) string {
+	text := e.Text()
+	if first, _ := utf8.DecodeRuneInString(text); unicode.IsLower(first) {
+		text = labelOf(e.Field) + " " + text
+	}
+	return strings.TrimSuffix(text, ".") + "."
 }
 
 // formatBytes shows bytes that anybody may have sent. What is not UTF-8, is

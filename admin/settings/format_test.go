@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
+	"teamdata/store"
 )
 
 // Each label is that of a field in some form.
@@ -25,6 +26,14 @@ func TestLabels(t *testing.T) {
 	for _, field := range fields {
 		if label := labelOf(field); !strings.Contains(forms.String(), label) || !strings.Contains(forms.String(), ` id="`+field+`"`) {
 			t.Errorf("no form has the field %s with the label %s", field, label)
+		}
+	}
+	for want, err := range map[string]*store.Error{
+		"Sign-in name is taken; choose another one.": store.Invalid("signInName", "is taken").Advise("choose another one"),
+		"The body is not in base64.":                 store.Invalid("body", "The body is not in base64."),
+	} {
+		if got := errorSentence(err); got != want {
+			t.Errorf("%s, not %s", got, want)
 		}
 	}
 	if labelOf("url") != "URL" || labelOf("unheardOf") != "UnheardOf" {

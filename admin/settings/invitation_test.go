@@ -81,11 +81,11 @@ func TestInvitationRefused(t *testing.T) {
 		text   string
 	}{
 		"an address of a member":   {invited("viewer", "Nina", "ALAN@acme.example"), 409, "Alan has this address, and is a member with the role admin already"},
-		"no address":               {invited("viewer", "Nina", ""), 400, "E-mail address: is missing"},
+		"no address":               {invited("viewer", "Nina", ""), 400, "E-mail address is missing"},
 		"no mail address":          {invited("viewer", "Nina", "Nina <nina@acme.example>"), 400, "is not a mail address"},
-		"a role that signs no in":  {invited("member", "Nina", "nina@acme.example"), 400, "Role: must be owner, admin, viewer"},
-		"no role":                  {invited("", "Nina", "nina@acme.example"), 400, "Role: must be"},
-		"a name that is too large": {invited("viewer", strings.Repeat("n", 201), "nina@acme.example"), 400, "Name: "},
+		"a role that signs no in":  {invited("member", "Nina", "nina@acme.example"), 400, "Role must be owner, admin, viewer"},
+		"no role":                  {invited("", "Nina", "nina@acme.example"), 400, "Role must be"},
+		"a name that is too large": {invited("viewer", strings.Repeat("n", 201), "nina@acme.example"), 400, `<a href="#name">Name `},
 	} {
 		r := b.post("/orgs/org_acme/new-member", row.form)
 		r.wants(t, row.status, row.text, "<title>Error: Invite a member", `value="`+row.form.Get("name")+`"`)
@@ -168,7 +168,7 @@ func TestInviteWithoutMail(t *testing.T) {
 	b.get("/orgs/org_acme/new-member").wants(t, 200, "this server sends no mail.", "Invite and show the link", `name="signInName"`)
 	form := invited("admin", "Nina", "Nina.Rossi+acme@acme.example")
 	r := b.post("/orgs/org_acme/new-member", form)
-	r.wants(t, 201, "Copy the link now.", w.server.URL+"/settings/link/", "Nina</bdi> is invited", "Your sign-in name is Nina.Rossiacme.", "Nina.Rossi&#43;acme@acme.example", "Make another link")
+	r.wants(t, 201, "Copy the link now.", w.server.URL+"/settings/link/", "Nina</bdi> is invited", "Your sign-in name is Nina.Rossiacme.", "Nina.<wbr>Rossi+acme@acme.<wbr>example", "Make another link")
 	link := strings.TrimPrefix(linkShown.FindString(r.Body), Path)
 	again := b.post("/orgs/org_acme/new-member", form)
 	if again.Status != 303 || linkShown.MatchString(again.Body) {
@@ -199,7 +199,7 @@ func TestInviteWithoutMail(t *testing.T) {
 		form := invited("viewer", "Nino", "nino@acme.example")
 		form.Set("signInName", name)
 		r := b.post("/orgs/org_acme/new-member", form)
-		r.wants(t, status, "Sign-in name: ", `value="`+name+`"`, `id="signInName-error"`)
+		r.wants(t, status, `<a href="#signInName">Sign-in name `, `value="`+name+`"`, `id="signInName-error"`)
 		if strings.Contains(r.Body, "Rossi+") || strings.Contains(r.Body, "Olga") {
 			t.Errorf("%s: the page says whose it is", name)
 		}
@@ -208,7 +208,7 @@ func TestInviteWithoutMail(t *testing.T) {
 		t.Errorf("the audit log has %d entries more", n-entries)
 	}
 	form = invited("viewer", "Nino", "nina.rossiacme@elsewhere.example")
-	b.post("/orgs/org_acme/new-member", form).wants(t, 409, "Sign-in name: is taken")
+	b.post("/orgs/org_acme/new-member", form).wants(t, 409, "Sign-in name is taken; choose another one.")
 	form.Set("signInName", "nino")
 	b.post("/orgs/org_acme/new-member", form).wants(t, 201, "Your sign-in name is nino.")
 }
@@ -278,7 +278,7 @@ func TestChangeRole(t *testing.T) {
 	b.get("/orgs/org_acme/members/usr_grace").wants(t, 200, "<option selected>member</option>", "<option>owner</option>", "Danger zone")
 	b.post("/orgs/org_acme/members/usr_grace/role", url.Values{"role": {"viewer"}}).leads(t, "/orgs/org_acme/members/usr_grace?done=role-changed")
 	b.get("/orgs/org_acme/members/usr_grace?done=role-changed").wants(t, 200, "The role was changed.", "<option selected>viewer</option>", "Not invited yet.", "Invite</button>")
-	b.post("/orgs/org_acme/members/usr_grace/role", url.Values{"role": {""}}).wants(t, 400, "Role: is missing")
+	b.post("/orgs/org_acme/members/usr_grace/role", url.Values{"role": {""}}).wants(t, 400, "Role is missing")
 	b.post("/orgs/org_acme/members/usr_none/role", url.Values{"role": {"admin"}}).wants(t, 404)
 	b.post("/orgs/org_acme/members/usr_grace/invite", url.Values{"nonce": {"1"}}).wants(t, 409, "has no address of their own")
 

@@ -15,6 +15,9 @@ func TestEndpointLive(t *testing.T) {
 	w.endpoint("whe_1", "member.added")
 	b, path := w.signedIn("usr_ada"), "/orgs/org_acme/endpoints/whe_1"
 	b.get(path+"?range=7d").wants(t, 200, `data-live="/settings`+path+`/live?range=7d" data-part="head"`, "Nothing was sent yet<")
+	if n := strings.Count(b.get(path).Body, "Send test</button>"); n != 1 {
+		t.Errorf("an endpoint to which nothing was sent has %d buttons for it", n)
+	}
 	d := w.test("whe_1")
 	w.attempt(d.ID, 500, "no", "broken", time.Hour)
 	live := b.get(path + "/live?range=7d")

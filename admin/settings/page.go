@@ -197,7 +197,7 @@ func (r *request) Script(do func() (answer any, err error)) error {
 		e := web.LogFault(r, err)
 		message := e.Text()
 		if e.Field != "" {
-			message = labelOf(e.Field) + ": " + message
+			message = errorSentence(e)
 		}
 		status, answer = e.Code.Status(), map[string]string{"message": message}
 	}

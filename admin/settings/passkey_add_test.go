@@ -22,7 +22,7 @@ func TestAddingAPasskeyAsks(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	b.get("/account").wants(t, 200, "Current password")
 	b.mayAdd("").wants(t, 400, "Adding a passkey needs your password")
-	b.mayAdd("wrong").wants(t, 400, "Current password: is not your current password")
+	b.mayAdd("wrong").wants(t, 400, "Current password is not the right one")
 	b.mayAdd(goodPassword).wants(t, 200, "challenge")
 
 	d := w.withPasskey()

@@ -25,7 +25,7 @@ func TestReplayMany(t *testing.T) {
 	w.Advance(time.Second)
 	b := w.signedIn("usr_ada")
 	b.get("/orgs/org_acme/replay?endpoint=whe_1").wants(t, 200, "Retry 2 unsuccessful", "All not acknowledged", "Retry all 2")
-	b.get("/orgs/org_acme/replay?endpoint=whe_1&state=retrying").wants(t, 200, "Nothing to retry")
+	b.get("/orgs/org_acme/replay?endpoint=whe_1&state=retrying").wants(t, 200, "<h1>Retry retrying deliveries</h1>", "Nothing to retry")
 	b.get("/orgs/org_acme/replay?endpoint=whe_none").wants(t, 404)
 	form := url.Values{"endpoint": {"whe_1"}, "state": {"unsuccessful"}, "since": {since.Format(time.RFC3339Nano)}}
 	b.get("/orgs/org_acme/replay?"+form.Encode()).wants(t, 200, "Retry 1 unsuccessful")

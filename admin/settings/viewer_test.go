@@ -147,7 +147,7 @@ func TestViewerMeanwhile(t *testing.T) {
 	form := b.get(instructionsPath).edited(t, becomes("Obey."))
 	s := w.server.Config.Handler.(*Settings)
 	s.store = meanwhile{s.store, func() { w.setRole("usr_alan", store.RoleViewer) }}
-	b.post(instructionsPath, form).wants(t, 403, "Your role is viewer")
+	b.post(instructionsPath, form).wants(t, 403, "<h1>Only owners and admins can do that</h1>", "Your role is viewer")
 	if w.instructions().Set {
 		t.Error("a viewer has set instructions")
 	}

@@ -76,11 +76,7 @@ func (c Case) difference() string {
 	if sameJSON(c.Body, c.Sent) {
 		return "It was parsed and written again: the content is the same, in another order or with other numbers."
 	}
-	n := 0
-	for n < min(len(c.Body), len(c.Sent)) && c.Body[n] == c.Sent[n] {
-		n++
-	}
-	return fmt.Sprintf("They differ from byte %d on: this body has %d bytes, and %d were sent.", n+1, len(c.Body), len(c.Sent))
+	return fmt.Sprintf("They differ from byte %d on: this body has %d bytes, and %d were sent.", c.Difference().Byte, len(c.Body), len(c.Sent))
 }
 
 func sameJSON(a, b []byte) bool {

@@ -53,11 +53,15 @@ func (r Report) Reason() string {
 	return r.Checks[len(r.Checks)-1].Text
 }
 
+// NeedsRawBody reports whether the receiver has to verify the bytes as they arrived.
+func (r Report) NeedsRawBody() bool { return r.Fix == fixBody }
+
 // Check is one check of a receiver.
 type Check struct {
-	Name string // such as "webhook-id"
-	OK   bool
-	Text string // how it came out, one line
+	Name  string // such as "webhook-id"
+	OK    bool
+	Text  string // how it came out, one line
+	Short string // the same in a few words, beside a place that has the Text; may be empty
 }
 
 // Diagnose makes all checks, even after one that fails, so that the report has everything
@@ -96,7 +100,7 @@ type message struct {
 const (
 	fixHeaders = "Paste the three headers as they came. A proxy or a framework may leave some out, or change them."
 	fixClock   = "Compare the clock of the receiving machine with ours, and verify when a request comes, not later."
-	fixBody    = "Verify the bytes as they arrived, before a JSON parser reads them. In Express that is express.raw()."
+	fixBody    = "Verify the bytes as they arrived, before a JSON parser reads them."
 	fixSecret  = "Give the receiver the secret of this endpoint."
 	fixSigning = "Compute the signature as the samples do, or with a library of Standard Webhooks."
 )
@@ -110,22 +114,23 @@ func (c Case) checkMatch(h headers) (check Check, fix string) {
 			continue
 		}
 		if s.Valid {
-			return Check{"match", true, "The signature was made with " + s.Name + ", over this body."}, ""
+			return Check{"match", true, "The signature was made with " + s.Name + ", over this body.", "Yes, with " + s.Name + "."}, ""
 		}
-		return Check{"match", false, "The signature was made with " + s.Name + "."}, fixSecret
+		return Check{"match", false, "The signature was made with " + s.Name + ".", "No: another secret made it."}, fixSecret
 	}
 	c.Signers = slices.DeleteFunc(slices.Clone(c.Signers), func(s Signer) bool { return !s.Valid }) // there may be many
 	body, signing, other := c.changedBody(m), c.otherSigning(m), c.otherBody()
+	short := "No signature matches this body."
 	switch {
 	case body != "":
-		fix = fixBody
+		fix, short = fixBody, "No: it was made over another body."
 	case signing != "":
-		fix = fixSigning
+		fix, short = fixSigning, "No: it was computed in another way."
 	case other != "" && !bytes.Equal(c.Sent, c.Body):
 		fix = fixBody
 	}
 	return Check{"match", false, cmp.Or(body, signing, other,
-		"No signature matches. Either the secret is a different one, or the body, the webhook-id or the webhook-timestamp is not what was signed.")}, fix
+		"No signature matches. Either the secret is a different one, or the body, the webhook-id or the webhook-timestamp is not what was signed."), short}, fix
 }
 
 // signedBy reports whether a signer made one of the signatures over a body.

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,7 +14,7 @@ type Difference struct {
 }
 
 // Excerpt is what stands around a difference: Before is the same in both bodies. Blanks at
-// the difference and line breaks anywhere are visible signs.
+// the difference and line breaks anywhere are visible signs, and … stands for what is left out.
 type Excerpt struct{ Before, At, After []byte }
 
 // around is how many bytes an excerpt has before and after the difference.
@@ -30,6 +31,18 @@ func (c Case) Difference() *Difference {
 		n++
 	}
 	return &Difference{n + 1, excerpt(c.Sent, n), excerpt(c.Body, n)}
+}
+
+// CheckBody compares the body with the one that was sent; nil: it is not known what was sent.
+func (c Case) CheckBody() *Check {
+	d := c.Difference()
+	switch {
+	case c.Sent == nil:
+		return nil
+	case d == nil:
+		return &Check{Name: "Body", OK: true, Text: fmt.Sprintf("%d bytes, the same that were sent.", len(c.Body))}
+	}
+	return &Check{Name: "Body", Text: fmt.Sprintf("%d bytes; %d were sent. They differ from byte %d on.", len(c.Body), len(c.Sent), d.Byte)}
 }
 
 var (
@@ -50,5 +63,12 @@ func excerpt(body []byte, n int) Excerpt {
 		to++
 	}
 	shown := func(signs *strings.Replacer, part []byte) []byte { return []byte(signs.Replace(string(part))) }
-	return Excerpt{shown(lineBreaks, body[from:n]), shown(blanks, body[n:n+size]), shown(lineBreaks, body[n+size:to])}
+	e := Excerpt{shown(lineBreaks, body[from:n]), shown(blanks, body[n:n+size]), shown(lineBreaks, body[n+size:to])}
+	if from > 0 {
+		e.Before = append([]byte("…"), e.Before...)
+	}
+	if to < len(body) {
+		e.After = append(e.After, "…"...)
+	}
+	return e
 }

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -15,19 +16,23 @@ func TestDifference(t *testing.T) {
 		{"abc", "abc\n", "4: abc|| abc|↵|"},
 		{"abc\n", "abc", "4: abc|↵| abc||"},
 		{"zoë", "zoê", "4: zo|ë| zo|ê|"}, // they share the first byte of the letter
-		{long + "x" + long, long + "y" + long, "41: " + long[8:] + "|x|" + long[:32] + " " + long[8:] + "|y|" + long[:32]},
+		{long + "x" + long, long + "y" + long, "41: …" + long[8:] + "|x|" + long[:32] + "… …" + long[8:] + "|y|" + long[:32] + "…"},
 		{"", "x", "1: || |x|"},
 		{"same", "same", ""},
 	} {
 		got := ""
-		if d := (Case{Sent: []byte(c.sent), Body: []byte(c.got)}).Difference(); d != nil {
+		request := Case{Sent: []byte(c.sent), Body: []byte(c.got)}
+		if check := request.CheckBody(); check.OK != (c.sent == c.got) || !check.OK && !strings.Contains(check.Text, "from byte "+strconv.Itoa(request.Difference().Byte)) {
+			t.Errorf("%q and %q: the check is %+v", c.sent, c.got, check)
+		}
+		if d := request.Difference(); d != nil {
 			got = strconv.Itoa(d.Byte) + ": " + shown(d.Sent) + " " + shown(d.Got)
 		}
 		if got != c.want {
 			t.Errorf("%q and %q: %s, not %s", c.sent, c.got, got, c.want)
 		}
 	}
-	if (Case{Body: []byte("x")}).Difference() != nil {
+	if unknown := (Case{Body: []byte("x")}); unknown.Difference() != nil || unknown.CheckBody() != nil {
 		t.Error("there is a difference to a body that is not known")
 	}
 }

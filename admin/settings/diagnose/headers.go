@@ -97,14 +97,14 @@ func (h headers) value(name string) string {
 func (h headers) check(name string, form func(value string) (text string, ok bool)) Check {
 	switch values := h[name]; {
 	case len(values) == 0:
-		return Check{name, false, "The header is missing. A proxy may have dropped it, or its name is misspelled."}
+		return Check{Name: name, Text: "The header is missing. A proxy may have dropped it, or its name is misspelled."}
 	case len(values) > 1:
-		return Check{name, false, fmt.Sprintf("The header appears %d times; it must appear once.", len(values))}
+		return Check{Name: name, Text: fmt.Sprintf("The header appears %d times; it must appear once.", len(values))}
 	case values[0] == "":
-		return Check{name, false, "The header is empty."}
+		return Check{Name: name, Text: "The header is empty."}
 	}
 	text, ok := form(h[name][0])
-	return Check{name, ok, text}
+	return Check{Name: name, OK: ok, Text: text}
 }
 
 const (

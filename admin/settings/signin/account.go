@@ -74,7 +74,7 @@ func (r *Request) checkOldPassword() error {
 	}
 	_, err := r.verify(r.Account.PasswordHash, r.Field("old"))
 	if err == errNotSignedIn {
-		return store.Invalid("old", "is not your current password")
+		return store.Invalid("old", "is not the right one")
 	}
 	return err
 }
