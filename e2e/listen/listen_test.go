@@ -24,7 +24,7 @@ func TestListenToAServer(t *testing.T) {
 	l := listenProcess(t, "--secret-file", secretFile(t, anotherSecret, hookSecret))
 	l.Says("Events:")
 	flags := regexp.MustCompile(`(?m)^  teamdata serve (.*)$`).FindStringSubmatch(l.Out.String())
-	if flags == nil || !strings.Contains(l.Out.String(), "  teamdata endpoint create --org ORG --url "+l.URL+" --events member.added\n") {
+	if flags == nil || !strings.Contains(l.Out.String(), "  teamdata endpoint create --org ORG --url "+l.URL+" --events member.added --secret-file FILE\n") {
 		t.Fatalf("it printed\n%s", l.Out)
 	}
 	seed := filepath.Join(t.TempDir(), "org.json")
