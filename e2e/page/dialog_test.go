@@ -20,14 +20,14 @@ func (b *tab) checkDialog() {
 		before := b.document()
 		b.click(c.opens)
 		b.await("the dialog of "+c.opens, func() bool { return b.count("dialog[open]") == 1 })
-		shown, _ := evaluate[[]string](b, `() => [document.querySelector("dialog").innerText.replace(/\s+/g, " "), document.activeElement.innerText, getComputedStyle(document.querySelector("dialog")).width]`)
+		shown, _ := evaluate[[]string](b, `() => [document.querySelector("dialog[open]").innerText.replace(/\s+/g, " "), document.activeElement.innerText, getComputedStyle(document.querySelector("dialog[open]")).width]`)
 		if !regexp.MustCompile(c.wants).MatchString(shown[0]) || shown[1] != "Cancel" || shown[2] != "448px" {
 			b.t.Errorf("%s at %s shows %q", c.opens, c.path, shown)
 		}
 		for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown, input.DispatchKeyEventTypeKeyUp} {
 			send(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: "Escape", Code: "Escape", WindowsVirtualKeyCode: 27})
 		}
-		b.await("the dialog closed", func() bool { return b.count("dialog") == 0 })
+		b.await("the dialog closed", func() bool { return b.count("dialog[open]") == 0 })
 		if b.document() != before {
 			b.t.Errorf("%s leads to %s", c.opens, b.path())
 		}

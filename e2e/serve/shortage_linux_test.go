@@ -58,7 +58,7 @@ func TestShortOfFiles(t *testing.T) {
 	}
 	p.Await("a readiness check that fails", func() bool { return strings.Contains(ask("GET", "/readyz"), "short of") })
 	p.Says("too many open files")
-	p.Says("accepts fewer connections")
+	p.Says("fewer connections are accepted")
 	limit(64)
 	<-arrived
 	p.Says("deliveries are being sent again")
