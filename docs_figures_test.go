@@ -63,6 +63,9 @@ var (
 func TestFiguresInDocs(t *testing.T) {
 	found := 0
 	for _, page := range kit.Pages(t) {
+		if page == "CHANGELOG.md" { // which tells of releases that were
+			continue
+		}
 		unused := map[string]bool{}
 		for words := range notMeasured[page] {
 			unused[words] = true
