@@ -1,8 +1,8 @@
 package command
 
 import (
-	"bytes"
 	"debug/buildinfo"
+	"debug/elf"
 	"fmt"
 	"os"
 	"os/exec"
@@ -58,27 +58,30 @@ func BenchmarkSize(b *testing.B) {
 // BenchmarkModules is how much of the program has the name of each module that is linked:
 // the code and data of its packages, in KB of 1,000 bytes.
 func BenchmarkModules(b *testing.B) {
+	if runtime.GOOS != "linux" {
+		b.Skip("reads ELF")
+	}
 	binary := build(b)
 	modules := linked(b, binary)
-	sizes := map[string]int{}
+	sizes := map[string]uint64{}
 	for b.Loop() {
 		clear(sizes)
-		symbols, err := exec.Command("go", "tool", "nm", "-size", binary).Output()
+		program, err := elf.Open(binary)
 		kit.Must(b, err)
-		for line := range bytes.Lines(symbols) {
-			var address, kind, name string
-			var size int
-			_, err := fmt.Sscan(string(line), &address, &size, &kind, &name)
-			if err != nil || strings.EqualFold(kind, "b") { // which takes memory, and no place in the file
-				continue
+		symbols, err := program.Symbols()
+		kit.Must(b, err)
+		for _, s := range symbols {
+			if int(s.Section) >= len(program.Sections) || program.Sections[s.Section].Type == elf.SHT_NOBITS {
+				continue // it takes no place in the file
 			}
-			name = strings.ReplaceAll(name, "%2e", ".")
+			name := strings.ReplaceAll(s.Name, "%2e", ".")
 			for _, module := range modules {
 				if strings.HasPrefix(name, module+"/") || strings.HasPrefix(name, module+".") {
-					sizes[module] += size
+					sizes[module] += s.Size
 				}
 			}
 		}
+		program.Close()
 	}
 	for module, size := range sizes {
 		b.ReportMetric(float64(size)/1000, module+"-KB")
