@@ -25,7 +25,7 @@ func TestReplayMany(t *testing.T) {
 	w.Advance(time.Second)
 	b := w.signedIn("usr_ada")
 	b.get("/orgs/org_acme/replay?endpoint=whe_1").wants(t, 200, "Retry 2 unsuccessful", "All not acknowledged", "Retry all 2")
-	b.get("/orgs/org_acme/replay?endpoint=whe_1&state=retrying").wants(t, 200, "<h1>Retry retrying deliveries</h1>", "Nothing to retry")
+	b.get("/orgs/org_acme/replay?endpoint=whe_1&state=retrying").wants(t, 200, "<title>Retry deliveries now ·", "<h1>Retry deliveries now</h1>", "Nothing to retry")
 	b.get("/orgs/org_acme/replay?endpoint=whe_none").wants(t, 404)
 	form := url.Values{"endpoint": {"whe_1"}, "state": {"unsuccessful"}, "since": {since.Format(time.RFC3339Nano)}}
 	b.get("/orgs/org_acme/replay?"+form.Encode()).wants(t, 200, "Retry 1 unsuccessful")
@@ -43,6 +43,23 @@ func TestReplayMany(t *testing.T) {
 	cancelled := strings.TrimPrefix(r.location(), Path)
 	b.post(cancelled+"/cancel", nil).leads(t, cancelled+"?done=replay-cancelled")
 	b.get(cancelled).wants(t, 200, "<strong>Cancelled:</strong> 0 of 1 were queued again.", "Those that were ticked", "data-done")
+}
+
+// The heading says which deliveries are retried, and how many, as far as they were counted.
+func TestReplayHeading(t *testing.T) {
+	for want, p := range map[string]replayPage{
+		"failed deliveries":                {Filter: store.DeliveryFilter{State: "failed"}},
+		"1 failed delivery":                {Filter: store.DeliveryFilter{State: "failed"}, Preview: store.ReplayPreview{Total: 1}},
+		"1 or more failed deliveries":      {Filter: store.DeliveryFilter{State: "failed"}, Preview: store.ReplayPreview{Total: 1, More: true}},
+		"10,000 unsuccessful deliveries":   {Filter: store.DeliveryFilter{State: "unsuccessful"}, Preview: store.ReplayPreview{Total: 10_000}},
+		"2 deliveries now":                 {Filter: store.DeliveryFilter{State: "retrying"}, Preview: store.ReplayPreview{Total: 2}},
+		"2 ticked deliveries":              {Ticked: []string{"whd_1", "whd_2"}, Preview: store.ReplayPreview{Total: 2}},
+		"deliveries that a filter selects": {Filter: store.DeliveryFilter{State: "failed"}, Preview: store.ReplayPreview{More: true}},
+	} {
+		if got := p.Many(); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
 }
 
 // The page of a job follows its deliveries: how many were acknowledged, wait, and failed
