@@ -153,8 +153,9 @@ type replayJobPage struct {
 	Failed       int
 	Capped       bool          // there are more, which were not counted
 	Latest       []deliveryRow // the latest answers; once it is over, those that failed, if any did
-	List         string        // path of the list of what was attempted since it began
-	Retry        string        // path of the preview of what failed again
+	// The paths of the list of what was attempted since it began, and of the preview of what
+	// failed since. Both include deliveries that the job didn't queue.
+	List, Retry string
 }
 
 // The bounds of what the page reads of a job's deliveries, and shows.
