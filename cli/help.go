@@ -83,6 +83,7 @@ func helpOf(cmd *cobra.Command, all bool) string {
 	text := strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)) + "\n"
 	for _, section := range [][2]string{
 		{"Usage", usage}, {"Examples", cmd.Example}, {"Commands", below(cmd, "  ")}, {"Flags", flagHelp(cmd, all)},
+		{"Notes", indent(cmd.Annotations[notes])},
 	} {
 		if content := strings.Trim(section[1], "\n"); content != "" {
 			text += "\n" + section[0] + ":\n" + content + "\n"
@@ -93,6 +94,12 @@ func helpOf(cmd *cobra.Command, all bool) string {
 	}
 	return text
 }
+
+// notes is the annotation of a command with what few need to know, which its help shows
+// below the flags.
+const notes = "notes"
+
+func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
 
 // mostNeeded are the flags that the help of serve shows unless all are asked for.
 var mostNeeded = []string{"demo", "data", "listen", "domain", "acme-accept-terms", "tls-cert", "tls-key", "http", "trusted-proxies",
