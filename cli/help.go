@@ -16,7 +16,7 @@ import (
 
 // overview is the help of teamdata itself. It has each command once; a test keeps it so.
 const overview = `The members, audit log, API keys and webhooks of your product's customers, or of
-your team, as one binary on one file.
+your own team: an API and a settings page, as one binary on one file.
 
 Start
   serve               first: serve --demo to look around, serve to keep data
