@@ -96,10 +96,10 @@ func init() {
 		return
 	}
 	a := attack{server: os.Getenv(attackServer)}
+	fmt.Print("attacked by ") // before the attackers take what processors are left
 	for address := range addresses {
 		a.from(net.IPv4(127, 1, 0, byte(address+1)), 250)
 	}
-	fmt.Print("attacked by ")
 	io.Copy(io.Discard, os.Stdin)
 	a.ended.Store(true)
 	a.all.Wait()
