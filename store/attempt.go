@@ -14,19 +14,23 @@ const MaxHistory = 30
 // MaxKeptAnswer is how many bytes of a receiver's answer are kept per attempt.
 const MaxKeptAnswer = 1 << 10
 
-// Attempt is the outcome of one attempt to send a delivery.
+// Attempt is the outcome of one attempt to send a delivery, or of one time that it was
+// pulled.
 type Attempt struct {
-	StartedAt time.Time // when dialing began; stored to the millisecond
+	StartedAt time.Time // when dialing began, or it was pulled; stored to the millisecond
 	EndedAt   time.Time // stored as microseconds after startedAt
 	Status    int       // HTTP status of the answer; 0: there was none
-	TimedOut  bool      // the deadline passed
+	TimedOut  bool      // the deadline passed, or the lease ended
 	Reason    string    // why it failed; empty: it was acknowledged
 	Answer    []byte    // the first 1,024 bytes of the answer's body; see MaxKeptAnswer
 	NextAt    time.Time // when the next attempt was due; zero after the last
+	KeyID     string    // of the API key that pulled it; empty: it was sent
 }
 
-// Acknowledged reports whether the receiver accepted it, with any 2xx.
-func (a *Attempt) Acknowledged() bool { return a.Reason == "" && a.Status >= 200 && a.Status <= 299 }
+// Acknowledged reports whether the receiver accepted it, with any 2xx, or the consumer.
+func (a *Attempt) Acknowledged() bool {
+	return a.Reason == "" && (a.Status >= 200 && a.Status <= 299 || a.KeyID != "")
+}
 
 // Took returns how long it lasted.
 func (a *Attempt) Took() time.Duration { return a.EndedAt.Sub(a.StartedAt) }
@@ -43,9 +47,17 @@ var DefaultRetrySchedule = []time.Duration{
 // there has been acknowledged since the delivery's first attempt.
 func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration) (disabled bool, err error) {
 	d, err := tx.Delivery(deliveryID)
-	if err != nil {
+	if err == nil {
+		err = recordAttempt(tx, &d, a, schedule)
+	}
+	if err != nil || d.State != StateFailed {
 		return false, err
 	}
+	return disableUnresponsive(tx, &d)
+}
+
+// recordAttempt writes the outcome of an attempt in its delivery.
+func recordAttempt(tx Tx, d *Delivery, a Attempt, schedule []time.Duration) (err error) {
 	if d.FirstAttemptAt.IsZero() {
 		d.FirstAttemptAt = toMillisecond(a.StartedAt)
 	}
@@ -61,16 +73,13 @@ func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration
 		d.State, d.FinishedAt = StateFailed, toMillisecond(a.EndedAt)
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	d.keep(a)
 	if err := tx.AddDeliveryCounts(d.OrgID, d.EndpointNumber, a.EndedAt, a.Counts()); err != nil {
-		return false, err
+		return err
 	}
-	if err := tx.PutDelivery(d); err != nil || d.State != StateFailed {
-		return false, err
-	}
-	return disableUnresponsive(tx, &d)
+	return tx.PutDelivery(*d)
 }
 
 // noteAcknowledged records when an endpoint last acknowledged. Outcomes that
