@@ -157,6 +157,10 @@ func (t Tx) PutEndpoint(e Endpoint) error {
 		return err
 	}
 	at, waits, err := t.firstDue(e.Number)
+	if e.Pull() && err == nil {
+		at, err = t.PullDue(e.Number)
+		waits = !at.IsZero()
+	}
 	if waits {
 		t.Changed().Due(e.Number, at)
 	}

@@ -165,6 +165,13 @@ func (h *history) adoptRecords() {
 	}
 }
 
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
 func expired(firstUse, now time.Time) bool { return now.Sub(firstUse) >= store.IdempotencyTTL }
 
 // compare compares all that can be read from the store and the oracle.
@@ -179,6 +186,11 @@ func (h *history) compare() {
 	})
 	h.Same("store and oracle", got, dump(h.oracle.Tx, h.names))
 	h.Equal("each due", h.Due(), h.oracle.eachDue())
+	for number, at := range h.oracle.pullDue() {
+		due, err := h.oracle.PullDue(number)
+		h.Code("due to be pulled", err, "")
+		h.Equal("due to be pulled", latest(due, h.Clock.Now()), at)
+	}
 	want, err := h.oracle.Backlog(context.Background())
 	h.Code("backlog", err, "")
 	h.Equal("backlog", backlog, want)
