@@ -62,6 +62,41 @@ var ofPulls = []generator{
 	}},
 }
 
+// consume does what consumers do of an endpoint, which there is then, and lets leases end.
+func (h *history) consume() {
+	if len(h.oracle.pulled()) == 0 {
+		org, endpoint := h.one("org"), h.one("endpoint")
+		e := newEndpoint(org, endpoint)
+		e.URL = ""
+		h.transact(&transaction{operations: []operation{
+			{"create an org", createOrg(store.Org{ID: org, Name: "Org"})}, {"create an endpoint to pull from", createEndpoint(e)},
+		}})
+	}
+	for range 1 + h.IntN(4) {
+		t := new(transaction)
+		for range 1 + h.IntN(5) {
+			h.drawn = nil
+			g := consuming[h.IntN(len(consuming))]
+			run := g.draw(h)
+			t.operations = append(t.operations, operation{fmt.Sprintf("%s %+v", g.name, h.drawn), run})
+		}
+		h.transact(t)
+		if h.IntN(2) == 0 {
+			h.moveClockBy(pick(h, []time.Duration{time.Millisecond, store.MinLease, store.DefaultLease, store.MaxLease, -time.Second, -2 * store.MaxLease}))
+		}
+	}
+}
+
+// consuming are the generators of consume.
+var consuming = func() (all []generator) {
+	for _, g := range ofPulls {
+		if !strings.HasPrefix(g.name, "create ") {
+			all = append(all, g)
+		}
+	}
+	return append(all, all[0], all[len(all)-1]) // mostly pulls and what is to be pulled
+}()
+
 // consumer is a key and an endpoint to pull from: mostly one that is pulled.
 func (h *history) consumer() (key *store.APIKey, endpoint string) {
 	key = &store.APIKey{ID: h.one("key"), OrgID: h.one("org"), Scopes: store.ScopeReceive}

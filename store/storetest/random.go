@@ -92,8 +92,10 @@ func (h *history) step() {
 		h.transact(h.newTransaction())
 	case n < 66:
 		h.transact(h.newBurst(2 + h.IntN(5))...)
-	case n < 81:
+	case n < 75:
 		h.dispatch()
+	case n < 81:
+		h.consume()
 	case n < 85:
 		h.upkeep()
 	case n < 97:
@@ -127,7 +129,10 @@ func (h *history) report() {
 // back.
 func (h *history) moveClock() {
 	most := []time.Duration{2 * time.Millisecond, 10 * time.Minute, 30 * time.Hour, -time.Minute, -5 * time.Hour}[h.IntN(5)]
-	d := time.Duration(h.Float64() * float64(most)).Truncate(time.Millisecond)
+	h.moveClockBy(time.Duration(h.Float64() * float64(most)).Truncate(time.Millisecond))
+}
+
+func (h *history) moveClockBy(d time.Duration) {
 	h.note("the clock moves by %v", d)
 	h.Clock.Move(d)
 	if now := h.Clock.Now(); now.After(h.latest) {
