@@ -2,27 +2,29 @@ package store
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"teamdata/store/rows"
 )
 
-// KeyScope is what a key may do; neither includes the other.
+// KeyScope is what a key may do; none includes another.
 type KeyScope uint8
 
 // The scopes, as a set of bits.
 const (
 	ScopeRead KeyScope = 1 << iota
 	ScopeWrite
+	ScopeReceive // pull from endpoints
 )
 
-var scopeNames = []string{"read", "write"} // in bit order
+var scopeNames = []string{"read", "write", "receive"} // in bit order
 
 // ParseScope finds a scope by its name.
 func ParseScope(name string) (KeyScope, error) {
 	s, ok := bitOf[KeyScope](scopeNames, name)
 	if !ok {
-		return 0, Errorf(CodeBadRequest, "%.40q is not a scope", name).Advise("the scopes are read and write")
+		return 0, Errorf(CodeBadRequest, "%.40q is not a scope", name).Advise("the scopes are read, write and receive")
 	}
 	return s, nil
 }
@@ -39,11 +41,12 @@ type APIKey struct {
 	OrgID      string
 	Name       string     // for people, at most 200 characters
 	SecretHash SecretHash // of the part of the key behind the period
-	Scopes     KeyScope   // the sum of 1 (read) and 2 (write)
+	Scopes     KeyScope   // the sum of 1 (read), 2 (write) and 4 (receive)
 	CreatedBy  string     // user id; the key is suspended while this user may not manage keys
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
 	RevokedAt  time.Time // zero: not revoked
+	Endpoints  []string  // ids of those that it may pull from, if receive is its only scope; empty: all of the org that are pulled
 }
 
 var apiKeys = rows.Define(&rows.Table[APIKey]{
@@ -59,6 +62,7 @@ var apiKeys = rows.Define(&rows.Table[APIKey]{
 		c.Time(&k.CreatedAt)
 		c.Time(&k.ExpiresAt)
 		c.Time(&k.RevokedAt)
+		c.Texts(&k.Endpoints)
 	},
 	Owner: func(k *APIKey) rows.Owner { return rows.Owner{Org: k.OrgID} },
 	Only:  func(k *APIKey) APIKey { return APIKey{ID: k.ID, OrgID: k.OrgID} },
@@ -153,7 +157,10 @@ func (k APIKey) check() error {
 		return err
 	}
 	if k.Scopes == 0 {
-		return Invalid("scopes", "must be read, write or both")
+		return Invalid("scopes", "must name at least one of read, write and receive")
+	}
+	if len(k.Endpoints) > 0 && k.Scopes != ScopeReceive {
+		return Invalid("endpoints", "is allowed only with receive as the only scope")
 	}
 	if !ValidID(k.CreatedBy) {
 		return Invalid("createdBy", "must be the id of the user who made the key: %s", idChars)
@@ -202,7 +209,60 @@ func completeKey(tx Tx, k APIKey) (APIKey, error) {
 	fillIn(tx, PrefixAPIKey, &k.ID, &k.CreatedAt)
 	_, err := tx.APIKey(k.ID)
 	return k, cmp.Or(k.check(), checkHappened(tx, "createdAt", k.CreatedAt), checkHappened(tx, "revokedAt", k.RevokedAt),
-		checkOrg(tx, k.OrgID), checkNew(err, "id", "an API key %s exists already", k.ID))
+		checkOrg(tx, k.OrgID), checkPullable(tx, k), checkNew(err, "id", "an API key %s exists already", k.ID))
+}
+
+// checkPullable checks that the endpoints of a key are pulled, each named once. Those of a
+// revoked one may have been removed.
+func checkPullable(tx Tx, k APIKey) error {
+	if !k.RevokedAt.IsZero() {
+		return nil
+	}
+	for i, id := range k.Endpoints {
+		e, err := tx.Endpoint(k.OrgID, id)
+		switch {
+		case IsNotFound(err):
+			return Invalid("endpoints", "the org has no endpoint %.64q", id)
+		case err != nil:
+			return err
+		case !e.Pull():
+			return Invalid("endpoints", "events are sent to the endpoint %q", id).Advise("name endpoints of the kind pull")
+		case slices.Contains(k.Endpoints[:i], id):
+			return Invalid("endpoints", "%q is given twice", id)
+		}
+	}
+	return nil
+}
+
+// MayPull reports whether the key's endpoints include one.
+func (k *APIKey) MayPull(endpointID string) bool {
+	return len(k.Endpoints) == 0 || slices.Contains(k.Endpoints, endpointID)
+}
+
+// leaveKeys takes a removed endpoint from the keys that name it, and revokes those that
+// could pull from no other: without any they could pull from all.
+func leaveKeys(tx Tx, actorID, orgID, endpointID string) error {
+	for after := ""; ; {
+		keys, err := tx.APIKeys(orgID, after, chunk)
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		for _, k := range keys {
+			i := slices.Index(k.Endpoints, endpointID)
+			switch {
+			case i < 0:
+			case len(k.Endpoints) == 1:
+				err = RevokeKey(tx, actorID, orgID, k.ID)
+			default:
+				k.Endpoints = slices.Delete(slices.Clone(k.Endpoints), i, i+1)
+				err = tx.PutAPIKey(k)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		after = keys[len(keys)-1].ID
+	}
 }
 
 // RevokeKey revokes a key of an org as of this commit, with its audit entry.

@@ -14,19 +14,23 @@ const MaxHistory = 30
 // MaxKeptAnswer is how many bytes of a receiver's answer are kept per attempt.
 const MaxKeptAnswer = 1 << 10
 
-// Attempt is the outcome of one attempt to send a delivery.
+// Attempt is the outcome of one attempt to send a delivery, or of one time that it was
+// pulled.
 type Attempt struct {
-	StartedAt time.Time // when dialing began; stored to the millisecond
+	StartedAt time.Time // when dialing began, or it was pulled; stored to the millisecond
 	EndedAt   time.Time // stored as microseconds after startedAt
 	Status    int       // HTTP status of the answer; 0: there was none
-	TimedOut  bool      // the deadline passed
+	TimedOut  bool      // the deadline passed, or the lease ended
 	Reason    string    // why it failed; empty: it was acknowledged
 	Answer    []byte    // the first 1,024 bytes of the answer's body; see MaxKeptAnswer
 	NextAt    time.Time // when the next attempt was due; zero after the last
+	KeyID     string    // of the API key that pulled it; empty: it was sent
 }
 
-// Acknowledged reports whether the receiver accepted it, with any 2xx.
-func (a *Attempt) Acknowledged() bool { return a.Reason == "" && a.Status >= 200 && a.Status <= 299 }
+// Acknowledged reports whether the receiver accepted it, with any 2xx, or the consumer.
+func (a *Attempt) Acknowledged() bool {
+	return a.Reason == "" && (a.Status >= 200 && a.Status <= 299 || a.KeyID != "")
+}
 
 // Took returns how long it lasted.
 func (a *Attempt) Took() time.Duration { return a.EndedAt.Sub(a.StartedAt) }
@@ -46,6 +50,24 @@ func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration
 	if err != nil {
 		return false, err
 	}
+	counts := d.record(a, schedule)
+	if a.Acknowledged() {
+		err = noteAcknowledged(tx, d.EndpointNumber, d.FinishedAt)
+	}
+	if err == nil {
+		err = tx.AddDeliveryCounts(d.OrgID, d.EndpointNumber, a.EndedAt, counts)
+	}
+	if err == nil {
+		err = tx.PutDelivery(d)
+	}
+	if err != nil || d.State != StateFailed {
+		return false, err
+	}
+	return disableUnresponsive(tx, &d)
+}
+
+// record adds the outcome of an attempt to its delivery, and returns what it counts.
+func (d *Delivery) record(a Attempt, schedule []time.Duration) DeliveryCounts {
 	if d.FirstAttemptAt.IsZero() {
 		d.FirstAttemptAt = toMillisecond(a.StartedAt)
 	}
@@ -53,24 +75,14 @@ func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration
 	switch {
 	case a.Acknowledged():
 		d.State, d.FinishedAt = StateAcknowledged, toMillisecond(a.EndedAt)
-		err = noteAcknowledged(tx, d.EndpointNumber, d.FinishedAt)
 	case d.Attempts <= len(schedule):
 		a.NextAt = roundUp(a.EndedAt.Add(schedule[d.Attempts-1]))
 		d.State, d.DueAt = StateRetrying, a.NextAt
 	default:
 		d.State, d.FinishedAt = StateFailed, toMillisecond(a.EndedAt)
 	}
-	if err != nil {
-		return false, err
-	}
 	d.keep(a)
-	if err := tx.AddDeliveryCounts(d.OrgID, d.EndpointNumber, a.EndedAt, a.Counts()); err != nil {
-		return false, err
-	}
-	if err := tx.PutDelivery(d); err != nil || d.State != StateFailed {
-		return false, err
-	}
-	return disableUnresponsive(tx, &d)
+	return a.Counts()
 }
 
 // noteAcknowledged records when an endpoint last acknowledged. Outcomes that
@@ -148,11 +160,18 @@ func LatestDue(now time.Time, schedule []time.Duration) time.Time {
 func PullIn(ctx context.Context, s Store, now time.Time, schedule []time.Duration) (n int, err error) {
 	var endpoints []uint64
 	err = s.EachDue(ctx, func(endpoint uint64, _ time.Time) { endpoints = append(endpoints, endpoint) })
+	if err == nil {
+		err = s.View(ctx, func(tx Tx) error { return tx.eachPulled(func(e *Endpoint) { endpoints = append(endpoints, e.Number) }) })
+	}
 	p := newPace(patience)
 	for i := 0; err == nil && i < len(endpoints); {
 		var late []Delivery
 		find := func(tx Tx, limit int) (err error) {
-			late, _, err = tx.DeliveryPage(endpoints[i], ListWaiting, CursorOf(LatestDue(now, schedule), "~"), limit)
+			latest := LatestDue(now, schedule)
+			if IsPull(endpoints[i]) {
+				latest = LatestDue(now, append(schedule[:len(schedule):len(schedule)], MaxNackDelay))
+			}
+			late, _, err = tx.DeliveryPage(endpoints[i], ListWaiting, CursorOf(latest, "~"), limit)
 			return err
 		}
 		if err = s.View(ctx, func(tx Tx) error { return find(tx, 1) }); err == nil && len(late) > 0 {

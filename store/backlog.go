@@ -12,36 +12,41 @@ const (
 )
 
 // Waiting counts waiting deliveries: those in a ListWaiting, neither acknowledged
-// nor failed. Each is due, due later, or held.
+// nor failed. Each is due, due later, held, or to be pulled.
 type Waiting struct {
 	Due    int  // due now
 	Later  int  // due later
 	Held   int  // their endpoint is disabled, whenever they are due
+	Pull   int  // to be pulled, whenever they are due
 	Capped bool // there are more than were counted
 }
 
 // Total returns the number of waiting deliveries.
-func (w Waiting) Total() int { return w.Due + w.Later + w.Held }
+func (w Waiting) Total() int { return w.Due + w.Later + w.Held + w.Pull }
 
 // add counts more deliveries of one endpoint, up to most of all.
-func (w *Waiting) add(held bool, due, later, most int) {
+func (w *Waiting) add(e *Endpoint, due, later, most int) {
 	room := most - w.Total()
 	w.Capped = w.Capped || due+later > room
 	due = min(due, room)
 	later = min(later, room-due)
-	if held {
+	switch {
+	case e.Disabled():
 		w.Held += due + later
-		return
+	case e.Pull():
+		w.Pull += due + later
+	default:
+		w.Due += due
+		w.Later += later
 	}
-	w.Due += due
-	w.Later += later
 }
 
 // Backlog is what waits to be sent in all orgs, for the status and the metrics.
 type Backlog struct {
 	Waiting           // deliveries, up to MaxCountedDeliveries
-	Busy    int       // enabled endpoints with waiting deliveries
-	DueAt   time.Time // of the earliest delivery that is not held; zero: none
+	Busy    int       // enabled endpoints with deliveries that wait to be sent
+	DueAt   time.Time // of the earliest of those; zero: none
+	PullAt  time.Time // since when the oldest waits to be pulled; zero: none
 	HeldAt  time.Time // since when the oldest has been held; zero: none
 	Mails   int       // waiting messages, up to MaxCountedMails
 	MailsAt time.Time // when the oldest of them was queued; zero: none
@@ -51,9 +56,12 @@ type Backlog struct {
 func (t Tx) Backlog(ctx context.Context) (b Backlog, err error) {
 	err = t.eachWaiting(ctx, func(some []Busy) (bool, error) {
 		for _, e := range some {
-			if e.Disabled() {
+			switch {
+			case e.Disabled():
 				b.HeldAt = earliest(b.HeldAt, e.HeldSince(e.DueAt))
-			} else {
+			case e.Pull():
+				b.PullAt = earliest(b.PullAt, earliest(e.DueAt, t.Now()))
+			default:
 				b.Busy++
 				b.DueAt = earliest(b.DueAt, e.DueAt)
 			}

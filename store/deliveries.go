@@ -63,6 +63,14 @@ func deliveryFields(c *rows.Codec, d *Delivery) {
 	deliveryHead(c, d)
 	c.Text(&d.EventType)
 	rows.List(c, &d.History, func(c *rows.Codec, a *Attempt) { rows.Inner(c, attemptFields, a) })
+	rows.List(c, &d.Leases, func(c *rows.Codec, l *Lease) { rows.Inner(c, leaseFields, l) })
+}
+
+func leaseFields(c *rows.Codec, l *Lease) {
+	c.Text(&l.ID)
+	c.Text(&l.KeyID)
+	c.Time(&l.GrantedAt)
+	c.Time(&l.EndsAt)
 }
 
 func deliveryHead(c *rows.Codec, d *Delivery) {
@@ -92,13 +100,14 @@ func attemptFields(c *rows.Codec, a *Attempt) {
 	c.Text(&a.Reason)
 	c.Bytes(&a.Answer)
 	c.Time(&a.NextAt)
+	c.Text(&a.KeyID)
 }
 
 // deliveryPlace reads what the keys of a delivery's entries are made of: of its attempts
-// when the last one ended, if it waits.
+// when the last one ended, if it waits, and its lease.
 func deliveryPlace(c *rows.Codec, r *deliveryRow) {
 	c.Raw()
-	if deliveryHead(c, &r.Delivery); !r.State.Waiting() {
+	if deliveryHead(c, &r.Delivery); r.State.Finished() {
 		return
 	}
 	var attempts uint64
@@ -112,6 +121,7 @@ func deliveryPlace(c *rows.Codec, r *deliveryRow) {
 		last.Time(&r.History[0].StartedAt)
 		last.After(r.History[0].StartedAt, &r.History[0].EndedAt)
 	}
+	rows.List(c, &r.Leases, func(c *rows.Codec, l *Lease) { rows.Inner(c, leaseFields, l) })
 }
 
 // impliedEvent is the id of the event whose [FirstDelivery] has an id.
@@ -186,7 +196,7 @@ func (t Tx) Delivery(id string) (Delivery, error) {
 
 func (t Tx) insertDelivery(r *deliveryRow) error {
 	if r.State.Waiting() {
-		t.Changed().Due(r.EndpointNumber, r.DueAt)
+		t.Changed().Due(r.EndpointNumber, r.readyAt(t.Now()))
 	}
 	return deliveries.Insert(t.Tx, r)
 }
@@ -197,9 +207,16 @@ func (t Tx) PutDelivery(d Delivery) error {
 	if err != nil {
 		return err
 	}
+	return t.replaceDelivery(d, was)
+}
+
+// replaceDelivery is PutDelivery of one whose stored value is known.
+func (t Tx) replaceDelivery(d Delivery, was []byte) error {
 	if c := t.Changed(); d.State.Waiting() {
-		c.Again(d.ID)
-		c.Due(d.EndpointNumber, d.DueAt)
+		c.Due(d.EndpointNumber, d.readyAt(t.Now()))
+		if !IsPull(d.EndpointNumber) { // which nobody claims
+			c.Again(d.ID)
+		}
 	}
 	head := rows.HeadOf(was)
 	r := &deliveryRow{head.Raw(), d}

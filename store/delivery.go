@@ -13,10 +13,12 @@ const (
 	StateAcknowledged                          // a receiver answered 2xx in time
 	StateFailed                                // the last attempt failed
 	StateHeld                                  // waits until its endpoint is enabled
+	StateLeased                                // was pulled, and is the consumer's until its lease ends
 )
 
 var stateNames = [...]string{
 	StatePending: "pending", StateRetrying: "retrying", StateAcknowledged: "acknowledged", StateFailed: "failed", StateHeld: "held",
+	StateLeased: "leased",
 }
 
 func (s DeliveryState) String() string {
@@ -26,8 +28,11 @@ func (s DeliveryState) String() string {
 	return "unknown"
 }
 
-// Waiting reports whether another attempt will follow.
+// Waiting reports whether the delivery waits for an attempt, or to be pulled.
 func (s DeliveryState) Waiting() bool { return s == StatePending || s == StateRetrying }
+
+// Finished reports whether the delivery has an outcome, and nothing more follows.
+func (s DeliveryState) Finished() bool { return s == StateAcknowledged || s == StateFailed }
 
 // Delivery is one event on its way to one endpoint. Its id is the webhook-id
 // of every attempt.
@@ -37,14 +42,15 @@ type Delivery struct {
 	OrgID          string
 	EndpointID     string
 	EndpointNumber uint64
-	State          DeliveryState // 1 pending, 2 retrying, 3 acknowledged, 4 failed
+	State          DeliveryState // 1 pending, 2 retrying, 3 acknowledged, 4 failed, 6 leased
 	Attempts       int           // made since it was queued or last replayed
 	CreatedAt      time.Time     // when the event happened
 	FirstAttemptAt time.Time     // of those attempts; zero: not attempted yet
-	DueAt          time.Time     // of the next attempt; counts only while it is pending or retrying
-	FinishedAt     time.Time     // when it was acknowledged or failed; zero while it is pending or retrying
+	DueAt          time.Time     // of the next attempt; counts only while it is pending or retrying, and is its place in the list after a lease
+	FinishedAt     time.Time     // when it was acknowledged or failed; zero: it is neither
 	EventType      string
 	History        []Attempt // the attempts, oldest first; the latest 30 of all that were made; see MaxHistory
+	Leases         []Lease   // the one that it is in while it is leased; otherwise none
 }
 
 // StateAt returns the state as shown, which depends on the delivery's endpoint.
@@ -53,6 +59,15 @@ func (d *Delivery) StateAt(e *Endpoint) DeliveryState {
 		return StateHeld
 	}
 	return d.State
+}
+
+// readyAt is when a waiting delivery may be sent or handed out. Of one to be pulled that was
+// never handed out DueAt is only its place in the order.
+func (d *Delivery) readyAt(now time.Time) time.Time {
+	if IsPull(d.EndpointNumber) && len(d.History) == 0 {
+		return earliest(d.DueAt, now)
+	}
+	return d.DueAt
 }
 
 // LastAttempt is the latest attempt; nil before the first, and for no delivery.
@@ -90,6 +105,9 @@ func queue(tx Tx, event Event, endpoints []Endpoint) ([]Delivery, error) {
 			ID: id, EventID: event.ID, EventType: event.Type, OrgID: event.OrgID,
 			EndpointID: endpoints[i].ID, EndpointNumber: endpoints[i].Number,
 			State: StatePending, CreatedAt: event.CreatedAt, DueAt: event.CreatedAt,
+		}
+		if endpoints[i].Pull() {
+			deliveries[i].DueAt = placeInOrder(id, event.CreatedAt)
 		}
 		event.Deliveries[i] = id
 	}

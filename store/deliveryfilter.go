@@ -23,7 +23,7 @@ type DeliveryFilter struct {
 // DeliveryFilterStates are what [DeliveryFilter.State] may be. waiting is any of
 // pending, retrying and held; unsuccessful is failed, and retrying at an endpoint that
 // may be disabled.
-var DeliveryFilterStates = []string{"waiting", "failed", "acknowledged", "unsuccessful", "pending", "retrying", "held"}
+var DeliveryFilterStates = []string{"waiting", "failed", "acknowledged", "unsuccessful", "pending", "retrying", "held", "leased"}
 
 // DeliveryFilterFields are the names of a filter's fields in queries, in the order in
 // which they are parsed.
@@ -101,7 +101,7 @@ func (f DeliveryFilter) check() error {
 	case f.Endpoint != "" && !ValidID(f.Endpoint):
 		return Invalid("endpoint", "must be the id of an endpoint")
 	case f.State != "" && !slices.Contains(DeliveryFilterStates, f.State):
-		return Invalid("state", "must be waiting, pending, retrying, held, failed, unsuccessful or acknowledged").Advise("leave it out for all")
+		return Invalid("state", "must be waiting, pending, retrying, held, leased, failed, unsuccessful or acknowledged").Advise("leave it out for all")
 	case len(f.Type) > maxTypeFilter:
 		return Invalid("type", "must be the name of an event type, or a group such as member.*")
 	case f.Status != "" && !validStatus(f.Status):

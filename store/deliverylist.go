@@ -2,7 +2,7 @@ package store
 
 import "time"
 
-// DeliveryList is one of the three lists that each endpoint's deliveries are in.
+// DeliveryList is one of the lists that each endpoint's deliveries are in.
 type DeliveryList uint8
 
 // The lists, and their order in [Tx.DeliveryPage].
@@ -16,16 +16,22 @@ const (
 var DeliveryLists = []DeliveryList{ListWaiting, ListFailed, ListAcknowledged}
 
 // ListAttempted has the deliveries of ListWaiting that were attempted, by the end of
-// the last attempt, latest first. [Tx.LatestDeliveries] reads it.
+// the last attempt, latest first, and those of ListLeased, by when they were pulled.
+// [Tx.LatestDeliveries] reads it.
 const ListAttempted DeliveryList = 4
 
+// ListLeased has the deliveries that are leased, the lease that ends first comes first.
+const ListLeased DeliveryList = 5
+
 // ShownAt returns the time that people see of a delivery, and by which lists of
-// several states are ordered: the end of its last attempt, or when it was queued if
-// there was none yet, which is mostly when it was created.
+// several states are ordered: the end of its last attempt, when it was leased, or when it
+// was queued if there was neither yet, which is mostly when it was created.
 func (d *Delivery) ShownAt() time.Time {
 	switch {
-	case !d.State.Waiting():
+	case d.State.Finished():
 		return d.FinishedAt
+	case d.State == StateLeased:
+		return d.Lease().GrantedAt
 	case len(d.History) > 0:
 		return toMillisecond(d.History[len(d.History)-1].EndedAt)
 	}
@@ -37,20 +43,19 @@ func (d *Delivery) Latest() Cursor { return CursorOf(d.ShownAt(), d.ID) }
 
 // Attempted is the delivery's position in ListAttempted, if it is there.
 func (d *Delivery) Attempted() (at Cursor, ok bool) {
-	if !d.State.Waiting() || len(d.History) == 0 {
-		return Cursor{}, false
-	}
-	return d.Latest(), true
+	return d.Latest(), d.State == StateLeased || d.State.Waiting() && len(d.History) > 0
 }
 
-// Position returns the delivery's list and its position there: by due time, or by
-// the time when it finished.
+// Position returns the delivery's list and its position there: by due time, by the end of
+// its lease, or by the time when it finished.
 func (d *Delivery) Position() (DeliveryList, Cursor) {
 	switch d.State {
 	case StateAcknowledged:
 		return ListAcknowledged, CursorOf(d.FinishedAt, d.ID)
 	case StateFailed:
 		return ListFailed, CursorOf(d.FinishedAt, d.ID)
+	case StateLeased:
+		return ListLeased, CursorOf(d.Lease().EndsAt, d.ID)
 	}
 	return ListWaiting, CursorOf(d.DueAt, d.ID)
 }

@@ -92,8 +92,8 @@ func (w *DeliveryWalk) Endpoint(d *Delivery) *Endpoint {
 // an attempt leaves out what waits for the first.
 func (f DeliveryFilter) lists() (lists []DeliveryList) {
 	switch f.State {
-	case "", "waiting", "pending", "retrying", "held", "unsuccessful":
-		if f.Status == "" && f.State != "retrying" && f.State != "unsuccessful" {
+	case "", "waiting", "pending", "retrying", "held", "leased", "unsuccessful":
+		if f.Status == "" && f.State != "retrying" && f.State != "leased" && f.State != "unsuccessful" {
 			lists = append(lists, ListWaiting)
 		} else {
 			lists = append(lists, ListAttempted)

@@ -9,12 +9,13 @@ import (
 	"teamdata/store/rows"
 )
 
-// Endpoint is an address of an org that receives events.
+// Endpoint is where an org receives events: an address that they are sent to, or without
+// one a list that a consumer pulls from.
 type Endpoint struct {
-	Number      uint64 // names it in `deliveryLists`; assigned by the engine, never reused
+	Number      uint64 // names it in `deliveryLists`; assigned by the engine, never reused; from 2^62 on if it is pulled
 	ID          string // unique in the org
 	OrgID       string
-	URL         string // https, at most 2,048 characters, no userinfo, no fragment; see Apart and canonical.URL
+	URL         string // https, at most 2,048 characters, no userinfo, no fragment; see Apart and canonical.URL; empty: it is pulled
 	Description string
 	Events      []string // what it receives: event types that are built in or in `eventTypes`, groups such as `member.*` for all that begin with `member.`, or `*` for all; at least one
 	Secret      string   // `whsec_` and the base64 of 24 to 64 bytes; sealed in a sealed file
@@ -64,6 +65,12 @@ var endpoints = rows.Define(&rows.Table[Endpoint]{
 				c.Fault("endpoints %q %q: its number %d is that of a removed one, too", e.OrgID, e.ID, e.Number)
 			}
 		})
+		if e.Pull() && e.URL != "" {
+			c.Fault("endpoints %q %q: its number %d says that it is pulled, and it has a URL", e.OrgID, e.ID, e.Number)
+		}
+		if !e.Pull() && e.URL == "" {
+			c.Fault("endpoints %q %q: its number %d says that events are sent to it, and it has no URL", e.OrgID, e.ID, e.Number)
+		}
 	},
 })
 
@@ -135,11 +142,13 @@ func (t Tx) Endpoints(orgID string) ([]Endpoint, error) {
 	return list(endpoints, t, rows.ByKey, rows.Below(orgID, ""), unlimited)
 }
 
-// AddEndpoint adds an endpoint and assigns its number.
+// AddEndpoint adds an endpoint and assigns its number, of the kind that it has.
 func (t Tx) AddEndpoint(e Endpoint) (_ Endpoint, err error) {
-	if e.Number, err = t.Next(&endpoints.Kind); err != nil {
+	number, err := t.Next(&endpoints.Kind)
+	if err != nil {
 		return Endpoint{}, err
 	}
+	e.Number = number | e.Number&FirstPull
 	return e, endpoints.Put(t.Tx, &e)
 }
 
@@ -148,6 +157,10 @@ func (t Tx) PutEndpoint(e Endpoint) error {
 		return err
 	}
 	at, waits, err := t.firstDue(e.Number)
+	if e.Pull() && err == nil {
+		at, err = t.PullDue(e.Number)
+		waits = !at.IsZero()
+	}
 	if waits {
 		t.Changed().Due(e.Number, at)
 	}
@@ -175,6 +188,9 @@ func (t Tx) ForgetEndpoint(number uint64) error {
 	if err := removedEndpoints.Drop(t.Tx, rows.Number(nil, number)); err != nil {
 		return err
 	}
+	if err := lastPulled.Drop(t.Tx, rows.Number(nil, number)); err != nil {
+		return err
+	}
 	return lastAcknowledged.Drop(t.Tx, rows.Number(nil, number))
 }
 
@@ -188,11 +204,58 @@ func (e *Endpoint) HeldSince(due time.Time) time.Time {
 	return due
 }
 
+// FirstPull is the first number of endpoints that are pulled: their deliveries stand apart
+// from those that are sent, which any number tells.
+const FirstPull uint64 = 1 << 62
+
+// IsPull reports whether the endpoint with a number is pulled.
+func IsPull(number uint64) bool { return number >= FirstPull }
+
+// Pull reports whether consumers pull from the endpoint; else its events are sent to URL.
+func (e *Endpoint) Pull() bool { return IsPull(e.Number) }
+
+// The kinds of endpoints.
+const (
+	KindPush = "push" // events are sent to a URL
+	KindPull = "pull" // consumers pull them
+)
+
+// Kind is KindPush or KindPull.
+func (e *Endpoint) Kind() string {
+	if e.Pull() {
+		return KindPull
+	}
+	return KindPush
+}
+
+// CheckKind checks the kind that somebody named for a new endpoint, with its URL. Empty is
+// KindPush.
+func CheckKind(kind, url string) error {
+	switch {
+	case kind != "" && kind != KindPush && kind != KindPull:
+		return Invalid("kind", "must be push or pull")
+	case kind == KindPull && url != "":
+		return Invalid("url", "is not allowed on an endpoint that is pulled").Advise("leave it out, or the kind")
+	case kind != KindPull && url == "":
+		return Invalid("url", "is missing or empty").Advise("an endpoint without one has the kind pull")
+	}
+	return nil
+}
+
+// Label is what people call the endpoint: its description, or else its id.
+func (e *Endpoint) Label() string { return cmp.Or(e.Description, e.ID) }
+
 // Disabled reports whether the endpoint is disabled: its events are held.
 func (e *Endpoint) Disabled() bool { return !e.DisabledAt.IsZero() }
 
-// setURL gives the endpoint an address, in its canonical form.
+// setURL gives the endpoint an address, in its canonical form; none, if it is pulled.
 func (e *Endpoint) setURL(tx Tx, address string) (err error) {
+	switch {
+	case e.Pull() && address != "":
+		return Invalid("url", "is not allowed on an endpoint that is pulled").Advise("make another one to send events to an address")
+	case e.Pull():
+		return nil
+	}
 	e.URL, err = endpointURL(address, tx.HTTPOnLoopback())
 	return err
 }
@@ -252,9 +315,12 @@ func CreateEndpoint(tx Tx, actorID string, e Endpoint) (Endpoint, error) {
 
 // ImportEndpoint adds an endpoint without an audit entry, as a fixture does. A
 // missing id, secret or creation time is filled in; the engine gives the
-// number.
+// number. One without a URL is pulled; see [CheckKind].
 func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 	fillIn(tx, PrefixEndpoint, &e.ID, &e.CreatedAt)
+	if e.Number = 0; e.URL == "" {
+		e.Number = FirstPull // which says its kind until it has its own
+	}
 	if e.Secret == "" {
 		e.Secret = NewEndpointSecret()
 	}
@@ -307,22 +373,32 @@ func ChangeEndpoint(tx Tx, actorID, orgID, id string, change EndpointChange) (En
 }
 
 // RemoveEndpoint removes an endpoint, with the audit entry endpoint.removed.
-// Nothing more is sent there; the next Sweep drops its deliveries. notFound: the
+// Nothing more is sent or handed out there; the next Sweep drops its deliveries. API keys
+// to pull from it alone are revoked. notFound: the
 // org has no such endpoint.
 func RemoveEndpoint(tx Tx, actorID, orgID, id string) error {
 	e, err := FindEndpoint(tx, orgID, id)
 	if err != nil {
 		return err
 	}
-	return auditBy(tx.DeleteEndpoint(e), tx, actorID, orgID, "endpoint.removed", id)
+	if e.Pull() {
+		err = leaveKeys(tx, actorID, orgID, id)
+	}
+	if err == nil {
+		err = tx.DeleteEndpoint(e)
+	}
+	return auditBy(err, tx, actorID, orgID, "endpoint.removed", id)
 }
 
 // WithSameURL returns the ids of the org's other endpoints with e's URL, however that is
 // written. It receives events that both select twice.
 func WithSameURL(tx Tx, e Endpoint) (ids []string, err error) {
+	if e.Pull() {
+		return nil, nil
+	}
 	endpoints, err := tx.Endpoints(e.OrgID)
 	for _, o := range endpoints {
-		if o.ID != e.ID && sameURL(o.URL, e.URL) {
+		if o.ID != e.ID && !o.Pull() && sameURL(o.URL, e.URL) {
 			ids = append(ids, o.ID)
 		}
 	}

@@ -23,6 +23,7 @@ const (
 	PrefixSession      = "ses_"
 	PrefixSignInLink   = "sil_"
 	PrefixReplay       = "rpl_"
+	PrefixLease        = "lse_"
 	PrefixUser         = "usr_" // of people who are invited; others bring an id of their own
 )
 

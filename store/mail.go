@@ -29,6 +29,11 @@ type Mail struct {
 // lastAttemptAt and lastReason.
 const MailEndpointDisabled = "endpointDisabled"
 
+// MailNotPulled is the template of the mail about an endpoint that nobody pulls from. Its
+// values are orgName, endpointId, endpointName, waitingSince and pulledAt, which is empty if
+// nobody ever has.
+const MailNotPulled = "notPulled"
+
 // MailCertificateExpiring is the template of the mail to the operator about a
 // certificate that was not renewed in time. Its values are certificate,
 // expiresAt, and lastReason, which is empty when no failure is known.

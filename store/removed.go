@@ -113,7 +113,7 @@ func dropEndpoint(tx Tx, step int) (int, error) {
 	if err != nil || len(removed) == 0 {
 		return 0, err
 	}
-	for _, list := range []DeliveryList{ListAcknowledged, ListWaiting, ListFailed} {
+	for _, list := range []DeliveryList{ListAcknowledged, ListWaiting, ListLeased, ListFailed} {
 		page, _, err := tx.DeliveryPage(removed[0], list, Cursor{}, step)
 		if err != nil {
 			return 0, err

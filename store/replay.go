@@ -8,12 +8,12 @@ import (
 )
 
 // Replay queues a delivery again, with the same id and a new schedule. A waiting
-// delivery becomes due at once; at a disabled endpoint it is held. A second call
-// before an attempt changes nothing. notFound: the org has no such delivery, or
+// delivery becomes due at once; at a disabled endpoint it is held. One that is leased, and
+// a second call before an attempt, change nothing. notFound: the org has no such delivery, or
 // no longer has its endpoint.
 func Replay(tx Tx, actorID, orgID, deliveryID string) (Delivery, error) {
 	d, _, err := FindDelivery(tx, orgID, deliveryID)
-	if err != nil || d.State.Waiting() && !d.DueAt.After(tx.Now()) {
+	if err != nil || d.State == StateLeased || d.State.Waiting() && !d.DueAt.After(tx.Now()) {
 		return d, err
 	}
 	d.requeue(tx.Now())

@@ -149,6 +149,9 @@ func (j *ReplayJob) walkNamed(tx Tx, step int, take func(*Delivery) (bool, error
 // count too: a walk never returns to them. Waiting ones might come back, and don't count.
 func (j *ReplayJob) takes(d *Delivery, e *Endpoint) bool {
 	at := d.ShownAt()
+	if d.State == StateLeased {
+		return false
+	}
 	if d.State.Waiting() && (len(d.History) == 0 || !d.DueAt.After(j.CreatedAt) || !at.Before(j.CreatedAt)) {
 		return false
 	}

@@ -22,7 +22,7 @@ var SweepKinds = []string{"idempotency", "finished", "held", "mail", "removed", 
 // Retention says how long deliveries are kept.
 type Retention struct {
 	Finished time.Duration // from their last attempt, with their events
-	Held     time.Duration // see Endpoint.HeldSince
+	Held     time.Duration // see Endpoint.HeldSince; at one that is pulled, from when they were made
 
 	// Dropped is told after each transaction how many records of a kind it
 	// dropped; nil: nobody wants to know.
@@ -33,11 +33,13 @@ type Retention struct {
 // IdempotencyTTL, deliveries with their events when they have been finished, or
 // held, for the given times, mails that could not be sent after MailTTL, what is
 // left of removed endpoints and orgs, sessions, sign-in links and replays that have
-// ended, and old counts.
+// ended, and old counts. It also takes back what consumers leased and left, and queues the
+// mails about endpoints that nobody pulls from.
 func Sweep(ctx context.Context, s Store, r Retention) error {
 	w := sweep{ctx: ctx, store: s, report: r.Dropped, pace: newPace(SweepEvery)}
 	w.repeat("idempotency", Tx.ExpireIdempotencyRecords)
 	w.eachIn("finished", ofDeliveries, oldest(Tx.FinishedBefore, r.Finished), r.dropFinished)
+	w.endLeases()
 	w.eachIn("held", ofDeliveries, oldest(Tx.HeldBefore, r.Held), r.dropHeld)
 	w.repeat("mail", dropMails)
 	w.removed()
@@ -45,6 +47,7 @@ func Sweep(ctx context.Context, s Store, r Retention) error {
 	w.each("signInLink", among(Tx.SignInLinks, expiredSignInLink), dropSignInLink)
 	w.each("replay", among(Tx.AllReplayJobs, expiredReplay), dropReplay)
 	w.repeat("counts", dropDeliveryCounts)
+	w.warnOfUnpulled()
 	return w.err
 }
 
@@ -160,7 +163,7 @@ func oldest(find func(tx Tx, before time.Time, limit int) ([]string, error), kee
 
 func (r Retention) dropFinished(tx Tx, id string) (bool, error) {
 	d, err := tx.Delivery(id)
-	if err != nil || d.State.Waiting() || !d.FinishedAt.Before(tx.Now().Add(-r.Finished)) {
+	if err != nil || !d.State.Finished() || !d.FinishedAt.Before(tx.Now().Add(-r.Finished)) {
 		return false, unlessNotFound(err)
 	}
 	return true, tx.DeleteDelivery(d.ID)
@@ -172,7 +175,12 @@ func (r Retention) dropHeld(tx Tx, id string) (bool, error) {
 		return false, unlessNotFound(err)
 	}
 	e, err := tx.Endpoint(d.OrgID, d.EndpointID)
-	if err != nil || e.Number != d.EndpointNumber || d.StateAt(&e) != StateHeld || !e.HeldSince(d.DueAt).Before(tx.Now().Add(-r.Held)) {
+	before := tx.Now().Add(-r.Held)
+	expired := d.StateAt(&e) == StateHeld && e.HeldSince(d.DueAt).Before(before)
+	if e.Pull() { // one that was given back or replayed is kept for as long from then on
+		expired = d.State.Waiting() && d.CreatedAt.Before(before) && d.DueAt.Before(before)
+	}
+	if err != nil || e.Number != d.EndpointNumber || !expired {
 		return false, unlessNotFound(err)
 	}
 	return true, tx.DeleteDelivery(d.ID)

@@ -31,7 +31,7 @@ func (t Tx) countWaiting(w *Waiting, some []Busy, most int) error {
 	}
 	counts, err := t.Count(&deliveries.Kind, ranges)
 	for i := 0; i < len(counts); i += 2 {
-		w.add(some[i/2].Disabled(), counts[i], counts[i+1], most)
+		w.add(&some[i/2].Endpoint, counts[i], counts[i+1], most)
 	}
 	return err
 }
@@ -96,12 +96,13 @@ func oldestOf(endpoint uint64, list DeliveryList, before time.Time) rows.Range {
 }
 
 // HeldBefore returns the ids of up to limit deliveries that disabled endpoints
-// have held since before a time, see [Endpoint.HeldSince].
+// have held since before a time, see [Endpoint.HeldSince], or that wait since then to be
+// pulled.
 func (t Tx) HeldBefore(before time.Time, limit int) (ids []string, err error) {
 	err = t.eachWaiting(context.Background(), func(found []Busy) (bool, error) {
 		var ranges []rows.Range
 		for _, b := range found {
-			if b.Disabled() && b.DisabledAt.Before(before) && b.DueAt.Before(before) {
+			if (b.Pull() || b.Disabled() && b.DisabledAt.Before(before)) && b.DueAt.Before(before) {
 				ranges = append(ranges, oldestOf(b.Number, ListWaiting, before))
 			}
 		}
@@ -169,11 +170,11 @@ func (t Tx) eachWaiting(ctx context.Context, fn func([]Busy) (more bool, err err
 }
 
 // WalkWaiting offers the positions of deliveries that wait for an endpoint, earliest first,
-// until offer returns false. That of a disabled or removed endpoint offers none. It is for an
+// until offer returns false. A disabled, pulled or removed endpoint offers none. It is for an
 // engine whose Scan reads no further than it is asked for.
 func (t Tx) WalkWaiting(endpoint uint64, offer func(Cursor) bool) (Endpoint, error) {
 	e, err := t.EndpointByNumber(endpoint)
-	if err != nil || e.Disabled() {
+	if err != nil || e.Disabled() || e.Pull() {
 		return e, unlessNotFound(err)
 	}
 	r := listOf(endpoint, ListWaiting)

@@ -12,7 +12,7 @@ import (
 func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.Time)) error {
 	return s.view(func(t *tx) error {
 		return t.EachWaiting(ctx, func(e store.Busy) {
-			if !e.Disabled() {
+			if !e.Disabled() && !e.Pull() {
 				fn(e.Number, e.DueAt)
 			}
 		})

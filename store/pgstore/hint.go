@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"teamdata/store"
 	"teamdata/store/rows"
 )
 
@@ -68,10 +69,12 @@ func (h *hints) take() string {
 	return strings.Join(words, " ")
 }
 
-// sayDue tells the owners of endpoints that something is due there.
+// sayDue tells the owners of endpoints that something is due there, and all nodes of those
+// that are pulled: consumers may wait at any.
 func (n *node) sayDue(dues []rows.Due) {
+	soon := time.Now().Add(n.clock.ClockOffset() + time.Second) // and not of leases, which last longer
 	for _, due := range dues {
-		if !n.has(due.Endpoint) {
+		if pulled := store.IsPull(due.Endpoint); pulled && !due.At.After(soon) || !pulled && !n.has(due.Endpoint) {
 			n.hints.say(strconv.FormatUint(due.Endpoint, 10))
 		}
 	}
@@ -154,7 +157,7 @@ func (n *node) hear(words string) {
 	for word := range strings.FieldsSeq(words) {
 		if word == hintAccess || word == hintNodes {
 			n.heard.say(word)
-		} else if endpoint, err := strconv.ParseUint(word, 10, 64); err == nil && n.has(endpoint) {
+		} else if endpoint, err := strconv.ParseUint(word, 10, 64); err == nil && (n.has(endpoint) || store.IsPull(endpoint)) {
 			n.heard.say(strconv.FormatUint(endpoint, 10))
 		}
 	}

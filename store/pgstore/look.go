@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"teamdata/store"
 	"teamdata/store/rows"
 )
 
@@ -78,6 +79,7 @@ func (n *node) look(ctx context.Context) {
 	n.sight.note(asked.at, nodes)
 	if n.known.dueAgain(asked.at, commits) {
 		n.announce(ctx, shardNames[:])
+		n.tell(&rows.Changes{Dues: []rows.Due{{Endpoint: store.FirstPull}}}) // of any that is pulled
 	}
 }
 

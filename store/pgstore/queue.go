@@ -16,7 +16,7 @@ import (
 func queryDue(due *rows.Changes, more string, args ...any) query {
 	q := newQuery(`SELECT e.endpoint_numbers, e.value, d.place FROM endpoints e,
 		LATERAL (SELECT place FROM deliveries WHERE place >= e.endpoint_numbers || '\x02' AND place < e.endpoint_numbers || '\x03' ORDER BY place LIMIT 1) d
-		WHERE e.endpoint_numbers IS NOT NULL `+more, args...)
+		WHERE e.endpoint_numbers < '\x4000000000000000' `+more, args...) // store.FirstPull
 	in := store.Tx{Tx: new(rows.Tx)}
 	q.row = func(values [][]byte) error {
 		disabled, err := in.IsDisabled(values[1])
@@ -83,7 +83,7 @@ func (w *waiting) Walk(offer func(store.Cursor) bool) (e store.Endpoint, err err
 			return e, err
 		}
 		if first {
-			if e, err = w.OpenEndpoint(endpoints[0][0], endpoints[0][1]); err != nil || e.Disabled() {
+			if e, err = w.OpenEndpoint(endpoints[0][0], endpoints[0][1]); err != nil || e.Disabled() || e.Pull() {
 				return e, err
 			}
 		}
