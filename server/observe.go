@@ -50,6 +50,9 @@ func (s *Server) Routes() []string {
 	for i := range routes {
 		patterns = append(patterns, basePath+routes[i].path)
 	}
+	for i := range pullRoutes {
+		patterns = append(patterns, pullPath+pullRoutes[i].path)
+	}
 	return append(patterns, mcpRoute.path)
 }
 

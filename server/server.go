@@ -85,6 +85,7 @@ type Server struct {
 	config       Config // with its defaults, and the reference page among the mounts
 	router       *web.Router
 	mcpRouter    *web.Router
+	pullRouter   *web.Router
 	tools        []func() ([]tool, error) // of each of config.versions
 	http         http.Server
 	listeners    listeners
@@ -127,6 +128,7 @@ func New(s store.Store, c Config) *Server {
 	srv.config.Mounts = append(slices.Clip(c.Mounts), docsMounts(srv)...)
 	srv.router = web.NewRouter(basePath, "/members", routes, (*route).pattern, srv.serve)
 	srv.mcpRouter = web.NewRouter("", mcpRoute.path, []route{mcpRoute}, (*route).pattern, srv.serveMCP)
+	srv.pullRouter = web.NewRouter(pullPath, "/whe_1", pullRoutes, (*route).pattern, srv.servePull)
 	srv.tools = srv.toolsOfVersions()
 	srv.http = http.Server{
 		Handler:           srv,
