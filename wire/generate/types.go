@@ -173,7 +173,7 @@ func (g generator) writeAliases(a api) error {
 	if constants != "" {
 		text += "\n// Their values.\nconst (\n" + constants + ")\n"
 	}
-	return g.write(a.GoDir+"/types.gen.go", []byte(text))
+	return g.write(a.goAliases(), []byte(text))
 }
 
 // module returns the path of this module, which users may have renamed.
