@@ -98,7 +98,7 @@ var mayImport = map[string][]string{
 
 	"wire/generate": {"github.com/go-json-experiment/json/jsontext", "github.com/oasdiff/yaml3"},
 
-	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/receiver", "teamdata/e2e/kit/postbox", "teamdata/internal/", "teamdata/store", "teamdata/wire/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
+	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/client", "teamdata/delivery/receiver", "teamdata/e2e/kit/postbox", "teamdata/internal/", "teamdata/store", "teamdata/wire/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 
 	"docs": {},
 
