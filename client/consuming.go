@@ -178,7 +178,8 @@ func (c *consuming) verify(t *taken, d PulledDelivery) error {
 	if err != nil {
 		e = Event{ID: d.ID, Body: []byte(d.Body)}
 	}
-	e.Header, t.event = header, e
+	e.Header = header
+	t.event = e
 	return err
 }
 
