@@ -35,6 +35,7 @@ func TestSettingsShows(t *testing.T) {
 		{"print", (*tab).checkPrint},
 		{"a page that is not there", (*tab).checkNowhere},
 		{"the error summary", (*tab).checkSummary},
+		{"fields", (*tab).checkFields},
 		{"dialogs", (*tab).checkDialog},
 		{"a delivery as curl", (*tab).checkCurl},
 		{"dates of long ago", (*tab).checkDates},
