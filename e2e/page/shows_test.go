@@ -39,6 +39,7 @@ func TestSettingsShows(t *testing.T) {
 		{"dialogs", (*tab).checkDialog},
 		{"a delivery as curl", (*tab).checkCurl},
 		{"dates of long ago", (*tab).checkDates},
+		{"reasons", (*tab).checkReasons},
 		{"the reference", (*tab).checkDocs},
 	} {
 		t.Run(c.name, func(t *testing.T) {
