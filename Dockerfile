@@ -31,7 +31,7 @@ RUN .ci/licenses /out/teamdata /out/licenses
 FROM scratch
 ARG VERSION=
 LABEL org.opencontainers.image.title="teamdata"
-LABEL org.opencontainers.image.description="A team's data over HTTPS and signed webhooks"
+LABEL org.opencontainers.image.description="The members, audit log, API keys and webhooks of your product's customers, or of your own team: an API and a settings page, as one binary on one file"
 LABEL org.opencontainers.image.licenses="Apache-2.0"
 LABEL org.opencontainers.image.version="$VERSION"
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt

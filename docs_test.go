@@ -64,6 +64,25 @@ func TestLinksInDocs(t *testing.T) {
 	}
 }
 
+// The README, the help and the image say in the same sentence what the program is for. What
+// a package manager and systemd show has room for its beginning.
+func TestPurpose(t *testing.T) {
+	words := func(file string) string { return strings.Join(strings.Fields(kit.ReadText(t, file)), " ") }
+	_, purpose, _ := strings.Cut(words("README.md"), "# teamdata The ")
+	purpose, _, _ = strings.Cut(purpose, ".")
+	begins, _, _ := strings.Cut(purpose, ", or ")
+	for file, want := range map[string]string{
+		"cli/help.go":                      "`The " + purpose + ".",
+		"Dockerfile":                       `LABEL org.opencontainers.image.description="The ` + purpose + `" `,
+		"contrib/package/nfpm.yaml":        "description: |- " + begins + " ",
+		"contrib/systemd/teamdata.service": "Description=teamdata, " + begins + " ",
+	} {
+		if len(begins) < 40 || !strings.Contains(words(file), want) {
+			t.Errorf("%s doesn't say %s", file, want)
+		}
+	}
+}
+
 // checkLink looks for the file of a relative link, and for the heading behind its #.
 func checkLink(t *testing.T, page, target string) {
 	t.Helper()

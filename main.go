@@ -1,5 +1,5 @@
-// Teamdata serves a team's data over HTTPS, and sends it signed webhooks, from
-// one file. The command line is in package cli.
+// Teamdata serves the members, audit log, API keys and webhooks of a product's customers
+// from one file. The command line is in package cli.
 package main
 
 import (

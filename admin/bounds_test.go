@@ -54,7 +54,7 @@ var bounds = []bound{
 	{"PATCH", "/orgs/org_acme/endpoints/whe_1", `{"events":["invoice.paid"]}`, `{"events":["invoice.unpaid"]}`, "events: "},
 	{"PATCH", "/orgs/org_acme/endpoints/whe_1", `{"events":["member.*","*"]}`, `{"events":["*","member*"]}`, "events: \"member*\" has a * in the wrong place"},
 	{"PATCH", "/orgs/org_acme/endpoints/whe_1", `{"events":["invoice.*"]}`, `{"events":["invoices.*"]}`, "events: no event type begins with \"invoices.\"; the event types are "},
-	{"PATCH", "/orgs/org_acme/endpoints/whe_1", `{}`, `{"events":[]}`, "events: must have at least one"},
+	{"PATCH", "/orgs/org_acme/endpoints/whe_1", `{}`, `{"events":[]}`, "events: must not be empty"},
 	{"PATCH", "/orgs/org_acme/endpoints/whe_1", `{"description":null}`, `{"url":""}`, "url: must start with https://"},
 	{"POST", "/orgs/org_acme/endpoints/whe_1/rotate", `{"overlapSeconds":604800}`, `{"overlapSeconds":604801}`, "overlapSeconds: "},
 	{"POST", "/orgs/org_acme/endpoints/whe_1/rotate", `{"overlapSeconds":0}`, `{"overlapSeconds":-1}`, "overlapSeconds: "},

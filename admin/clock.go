@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"teamdata/client/admin/api"
@@ -16,8 +15,9 @@ type TestClock interface {
 	// Advance moves the clock forward by 0 or more, from one due time to the next, and
 	// returns once all that became due on the way has been sent.
 	Advance(ctx context.Context, by time.Duration) error
-	// Reset deletes all data, operator tokens included, and reads the seed again.
-	Reset(ctx context.Context) error
+	// Reset deletes all data but the operator token of an id, empty for none, and reads the
+	// seed again.
+	Reset(ctx context.Context, tokenID string) error
 }
 
 // clockEnd is what the clock doesn't pass: it is kept as how far it is ahead of the
@@ -47,25 +47,12 @@ func (r *request) advanceClock() error {
 	})
 }
 
+// resetData keeps the operator token of the request: a program that resets the data over
+// HTTPS could do nothing afterwards.
 func (r *request) resetData() error {
 	r.readOptional()
 	return r.long(func() (store.Answer, error) {
-		err := r.api.config.TestClock.Reset(r.HTTP.Context())
-		return r.clock(), errors.Join(err, r.keepToken())
-	})
-}
-
-// keepToken puts the request's operator token back after a reset, unless the seed has it:
-// a program that resets the data over HTTPS could do nothing afterwards.
-func (r *request) keepToken() error {
-	if r.token.ID == "" {
-		return nil
-	}
-	// Even if the client has left, or it could not come back.
-	return r.api.store.Update(context.WithoutCancel(r.HTTP.Context()), store.All, func(tx store.Tx) error {
-		if _, err := tx.OperatorToken(r.token.ID); !store.IsNotFound(err) {
-			return err
-		}
-		return tx.PutOperatorToken(r.token)
+		err := r.api.config.TestClock.Reset(r.HTTP.Context(), r.token.ID)
+		return r.clock(), err
 	})
 }

@@ -14,8 +14,8 @@ import (
 // envClock is the clock of an environment, which it moves without sending anything.
 type envClock struct {
 	*testEnv
-	resets int
-	err    error // what a move and a reset fail with
+	resets []string // the tokens to keep, one a reset
+	err    error    // what a move and a reset fail with
 }
 
 func (c *envClock) Advance(_ context.Context, by time.Duration) error {
@@ -23,8 +23,8 @@ func (c *envClock) Advance(_ context.Context, by time.Duration) error {
 	return c.err
 }
 
-func (c *envClock) Reset(context.Context) error {
-	c.resets++
+func (c *envClock) Reset(_ context.Context, tokenID string) error {
+	c.resets = append(c.resets, tokenID)
 	return c.err
 }
 
@@ -111,7 +111,7 @@ func TestReset(t *testing.T) {
 	env.wantAnswer(env.do("POST", "/reset", ""), 200, `{"now":`+at+`}`)
 	env.wantAnswer(env.do("POST", "/reset", "{}"), 200, `{"now":`+at+`}`)
 	env.wantError(env.do("POST", "/reset", `{"seed":"x"}`), store.CodeBadRequest, "")
-	equal(t, "resets", env.resets, 2)
+	equal(t, "resets", len(env.resets), 2)
 }
 
 // Clients are not told what went wrong, and what failed does not count as done.
@@ -133,6 +133,8 @@ func TestRemoteTestClock(t *testing.T) {
 	for _, rt := range testRoutes {
 		env.wantError(do(rt.method, rt.path, `{"advanceSeconds":60}`), store.CodeUnauthorized, "The operator token is missing.")
 	}
-	equal(t, "resets", env.resets, 0)
+	equal(t, "resets", len(env.resets), 0)
 	env.wantAnswer(do("POST", "/clock", `{"advanceSeconds":60}`, "Authorization", operatorToken), 200, `{"now":"2026-10-06T12:01:00.000Z"}`)
+	env.wantAnswer(do("POST", "/reset", "", "Authorization", operatorToken), 200, `{"now":"2026-10-06T12:01:00.000Z"}`)
+	equal(t, "the tokens kept", strings.Join(env.resets, " "), "opr_1")
 }

@@ -6,15 +6,19 @@ import (
 	"teamdata/wire/web"
 )
 
-// memberJSON returns a member with the number of the org's keys that the member
-// created: either all work or none does.
 func memberJSON(m store.Member, created map[string][]store.APIKey) []byte {
+	return memberObject(m, created).end()
+}
+
+// memberObject has a member with the number of the org's keys that the member
+// created: either all work or none does.
+func memberObject(m store.Member, created map[string][]store.APIKey) object {
 	active, suspended := int64(len(created[m.UserID])), int64(0)
 	if !m.Manages() {
 		active, suspended = suspended, active
 	}
 	return newObject().text("id", m.ID).namedTexts(m.Texts()).time("createdAt", m.CreatedAt).
-		raw("apiKeys", newObject().number("active", active).number("suspended", suspended).end()).end()
+		raw("apiKeys", newObject().number("active", active).number("suspended", suspended).end())
 }
 
 // formatMember is memberJSON of one member.
@@ -104,14 +108,30 @@ func outcomeJSON(o store.MemberOutcome, created map[string][]store.APIKey) []byt
 	return shown.end()
 }
 
+// readMember also tells the sign-in name, which belongs to the account and so to all orgs of
+// the user: operators may see those.
 func (r *request) readMember() error {
 	return r.view(func(tx store.Tx) (store.Answer, error) {
 		m, err := tx.Member(r.org(), r.Param("userId"))
 		if store.IsNotFound(err) {
 			err = errNoMember
 		}
-		shown, err := formatMember(tx, m, err)
-		return ok(shown), err
+		if err != nil {
+			return store.Answer{}, err
+		}
+		created, err := store.CreatedKeys(tx, m.OrgID)
+		if err != nil {
+			return store.Answer{}, err
+		}
+		shown := memberObject(m, created)
+		a, err := tx.Account(m.UserID)
+		if a.SignInName != "" {
+			shown = shown.text("signInName", a.SignInName)
+		}
+		if store.IsNotFound(err) {
+			err = nil
+		}
+		return ok(shown.end()), err
 	})
 }
 

@@ -95,3 +95,15 @@ func TestOperatorLog(t *testing.T) {
 	}
 	env.wantAnswer(env.do("GET", "/audit-log", ""), 200, `{"data":[`+want.String()+`],{{*}}"hasMore":false}`)
 }
+
+// A member that is read has the sign-in name of its account, if it has one. Lists don't, for
+// it is of the account.
+func TestSignInNameOfMember(t *testing.T) {
+	env := newTestEnv(t)
+	env.wantAnswer(env.do("GET", "/orgs/org_acme/members/usr_bob", ""), 200, bob)
+	env.Update(func(tx store.Tx) error {
+		return tx.PutAccount(store.Account{UserID: "usr_bob", SignInName: "bob.b", CreatedAt: tx.Now()})
+	})
+	env.wantAnswer(env.do("GET", "/orgs/org_acme/members/usr_bob", ""), 200, strings.TrimSuffix(bob, "}")+`,"signInName":"bob.b"}`)
+	env.wantAnswer(env.do("GET", "/orgs/org_acme/members", ""), 200, `{"data":[`+ada+`,`+bob+`],"next":"1767312000000.mem_2","hasMore":false}`)
+}

@@ -91,7 +91,9 @@ func (c testClock) Advance(ctx context.Context, by time.Duration) error {
 	return c.untilStopped(ctx, func(ctx context.Context) error { return c.App.Advance(ctx, by) })
 }
 
-func (c testClock) Reset(ctx context.Context) error { return c.untilStopped(ctx, c.App.Reset) }
+func (c testClock) Reset(ctx context.Context, tokenID string) error {
+	return c.untilStopped(ctx, func(ctx context.Context) error { return c.App.Reset(ctx, tokenID) })
+}
 
 func (c testClock) untilStopped(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)

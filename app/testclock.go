@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,36 +153,78 @@ func (a *App) nextDue(ctx context.Context) (next time.Time, err error) {
 	})
 }
 
-// Reset deletes all data of a server with a test clock but its certificates, and
-// fills it from --seed again, if there is one. It waits for attempts in flight, which
+// Reset deletes all data of a server with a test clock but its certificates and the
+// operator token of an id, empty for none, and fills it from --seed again, if there is one.
+// A token of the seed replaces the one that was kept. It waits for attempts in flight, which
 // leave nothing behind. The clock stays where it is, rate limits go on counting, and
 // new ids still follow the old ones. If the seed can't be imported, the server is left
-// empty. Run must be running.
-func (a *App) Reset(ctx context.Context) error {
+// with that token alone. Run must be running.
+func (a *App) Reset(ctx context.Context, tokenID string) error {
 	if a.settings.Clock == nil {
 		return errNoTestClock
 	}
 	a.advancing.Lock()
 	defer a.advancing.Unlock()
 	a.writeKeyUse(ctx) // otherwise it would be counted for the new keys
-	if err := a.store.Clear(ctx); err != nil {
+	if err := a.store.Clear(ctx, tokenID); err != nil {
 		return err
 	}
 	if _, err := a.settle(ctx); err != nil || a.settings.Seed == "" {
 		return err
 	}
 	if err := a.seed(ctx); err != nil {
-		return errors.Join(err, a.store.Clear(ctx))
+		return errors.Join(err, a.store.Clear(ctx, tokenID))
 	}
 	return nil
 }
 
-// seed imports the seed into the open data.
+// seed imports the seed into the open data. For tests that may have an operator token, which
+// a reset kept.
 func (a *App) seed(ctx context.Context) error {
-	sum, err := importOpen(ctx, a.store, a.data, a.settings.Seed, nil)
+	var into store.Store = a.store
+	if a.settings.Clock != nil {
+		into = &replacesTokens{Store: a.store}
+	}
+	sum, err := importOpen(ctx, into, a.data, a.settings.Seed, nil)
 	if err != nil {
 		return seedError(fmt.Errorf("--seed: %w", err))
 	}
 	a.logFilled(sum)
 	return nil
+}
+
+// replacesTokens is a store into which a fixture is imported, whose operator tokens replace
+// those of the same ids. An import writes all of its tokens in its first Update.
+type replacesTokens struct {
+	store.Store
+	begun bool
+}
+
+func (s *replacesTokens) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
+	if s.begun {
+		return s.Store.Update(ctx, scope, fn)
+	}
+	s.begun = true
+	return s.Store.Update(ctx, scope, func(tx store.Tx) error {
+		kept, err := tx.OperatorTokens()
+		for _, o := range kept {
+			err = cmp.Or(err, tx.DeleteOperatorToken(o.ID))
+		}
+		if err != nil {
+			return err
+		}
+		if err := fn(tx); err != nil {
+			return err
+		}
+		for _, o := range kept {
+			_, err := tx.OperatorToken(o.ID)
+			if store.IsNotFound(err) {
+				err = tx.PutOperatorToken(o)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

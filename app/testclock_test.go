@@ -35,7 +35,7 @@ func run(t *testing.T, s Settings) *App {
 
 func TestClockIsNotMoved(t *testing.T) {
 	a := run(t, Defaults())
-	for what, err := range map[string]error{"advance": a.Advance(t.Context(), time.Hour), "reset": a.Reset(t.Context())} {
+	for what, err := range map[string]error{"advance": a.Advance(t.Context(), time.Hour), "reset": a.Reset(t.Context(), "")} {
 		if err == nil || !strings.Contains(err.Error(), "system's clock") {
 			t.Errorf("without a test clock, %s returns %v", what, err)
 		}
@@ -95,7 +95,8 @@ func TestAdvanceWaitsForTheBackground(t *testing.T) {
 	}
 }
 
-// A reset imports the seed again. If it can't be imported any more, nothing is there.
+// A reset imports the seed again. If it can't be imported any more, nothing is there but the
+// operator token that the reset keeps. A seed may have that token, too.
 func TestResetImportsTheSeed(t *testing.T) {
 	s := Defaults()
 	s.Clock = new(TestClock)
@@ -121,18 +122,37 @@ func TestResetImportsTheSeed(t *testing.T) {
 	}
 	err := a.store.Update(t.Context(), store.All, func(tx store.Tx) error {
 		_, err := store.CreateOrg(tx, "", store.Org{ID: "org_new", Name: "New"})
-		return err
+		kept := store.OperatorToken{ID: "opr_kept", Name: "kept", SecretHash: store.HashSecret("t0ken")}
+		return errors.Join(err, store.ImportOperatorToken(tx, kept), store.ImportOperatorToken(tx, store.OperatorToken{ID: "opr_gone", Name: "gone"}))
 	})
 	kit.Must(t, err)
-	for _, row := range []struct{ seed, wrong, left string }{
-		{good, "", "org_acme "},
-		{`{"orgs":[{"id":"org_acme","name":"Acme","members":[{"userId":"a b","role":"owner"}]}]}`, "members[0].userId", ""},
-		{good, "", "org_acme "},
+	tokens := func() (names string) {
+		t.Helper()
+		kit.Must(t, a.store.View(t.Context(), func(tx store.Tx) error {
+			list, err := tx.OperatorTokens()
+			for _, o := range list {
+				names += o.Name + " "
+			}
+			return err
+		}))
+		return names
+	}
+	const seeded = `"operatorTokens":[{"id":"opr_kept","name":"of the seed","secret":"t0ken"}],`
+	for _, row := range []struct{ seed, wrong, left, tokens string }{
+		{good, "", "org_acme ", "kept "},
+		{`{"orgs":[{"id":"org_acme","name":"Acme","members":[{"userId":"a b","role":"owner"}]}]}`, "members[0].userId", "", "kept "},
+		{good, "", "org_acme ", "kept "},
+		{"{" + seeded + good[1:], "", "org_acme ", "of the seed "},
+		{"{" + strings.Replace(seeded, "t0ken", "another", 1) + good[1:], "", "org_acme ", "of the seed "},
+		{good, "", "org_acme ", "of the seed "},
 	} {
 		write(row.seed)
-		err := a.Reset(t.Context())
+		err := a.Reset(t.Context(), "opr_kept")
 		if left := orgs(); left != row.left || (err == nil) != (row.wrong == "") || err != nil && !strings.Contains(err.Error(), row.wrong) {
 			t.Errorf("%s leaves %s: %v", row.seed, left, err)
+		}
+		if left := tokens(); left != row.tokens {
+			t.Errorf("%s leaves the tokens %s", row.seed, left)
 		}
 	}
 }

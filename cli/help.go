@@ -16,7 +16,7 @@ import (
 
 // overview is the help of teamdata itself. It has each command once; a test keeps it so.
 const overview = `The members, audit log, API keys and webhooks of your product's customers, or of
-your team, as one binary on one file.
+your own team: an API and a settings page, as one binary on one file.
 
 Start
   serve               first: serve --demo to look around, serve to keep data
@@ -83,6 +83,7 @@ func helpOf(cmd *cobra.Command, all bool) string {
 	text := strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)) + "\n"
 	for _, section := range [][2]string{
 		{"Usage", usage}, {"Examples", cmd.Example}, {"Commands", below(cmd, "  ")}, {"Flags", flagHelp(cmd, all)},
+		{"Notes", indent(cmd.Annotations[notes])},
 	} {
 		if content := strings.Trim(section[1], "\n"); content != "" {
 			text += "\n" + section[0] + ":\n" + content + "\n"
@@ -93,6 +94,12 @@ func helpOf(cmd *cobra.Command, all bool) string {
 	}
 	return text
 }
+
+// notes is the annotation of a command with what few need to know, which its help shows
+// below the flags.
+const notes = "notes"
+
+func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
 
 // mostNeeded are the flags that the help of serve shows unless all are asked for.
 var mostNeeded = []string{"demo", "data", "listen", "domain", "acme-accept-terms", "tls-cert", "tls-key", "http", "trusted-proxies",

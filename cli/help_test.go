@@ -39,7 +39,10 @@ func TestHelpOfServe(t *testing.T) {
 	serve := serveCommand()
 	command("").AddCommand(serve)
 	text := helpOf(serve, false)
-	begins(t, text, 45, "--demo", "./teamdata.db", "this machine only")
+	begins(t, text, 45, "serve --demo", "./teamdata.db", "this machine only", "serve --data ", "serve --listen :443 --domain ")
+	if flags, signals := strings.Index(text, "\nFlags:"), strings.Index(text, "SIGTERM"); signals < flags {
+		t.Error("--help speaks of signals before the flags")
+	}
 	all := helpOf(serve, true)
 	serve.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Name != "help" && !strings.Contains(all, " --"+f.Name+" ") {

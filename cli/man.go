@@ -64,6 +64,7 @@ func manualPage(cmd *cobra.Command) string {
 	cmd.InheritedFlags() // which adds those of the commands above it to Flags
 	verbatim(&b, "FLAGS", flagUsages(cmd.Flags(), manWidth))
 	verbatim(&b, "EXAMPLES", cmd.Example)
+	verbatim(&b, "NOTES", cmd.Annotations[notes])
 	if cmd.HasParent() {
 		fmt.Fprintf(&b, ".SH SEE ALSO\n.BR %s (1)\n", roff(pageName(cmd.Parent())))
 	}

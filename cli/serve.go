@@ -20,16 +20,14 @@ func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
-		Long: `Runs the server: the API over HTTPS, the settings page, and webhooks. Look
-around with --demo. Without flags it keeps its data in ./teamdata.db and
-listens on this machine only, with a certificate of its own; the CA to trust is
-beside the data.
-
-Ctrl-C or SIGTERM stops it. SIGHUP makes it read its certificates again, or
-stops it if it was started on a terminal. It exits with 2 if a setting is
-wrong, and with 1 on any other error, such as a database that is down.`,
-		Annotations: map[string]string{staysOnHangup: ""},
-		Example: `  teamdata serve --demo
+		Long: `Runs the server: the API over HTTPS, the settings page, and webhooks. Without
+flags it keeps its data in ./teamdata.db and listens on this machine only.`,
+		Annotations: map[string]string{staysOnHangup: "", notes: `
+It makes its certificate unless it is given one; the CA to trust is beside the
+data. Ctrl-C or SIGTERM stops it. SIGHUP makes it read its certificates again,
+or stops it if it was started on a terminal. It exits with 2 if a setting is
+wrong, and with 1 on any other error, such as a database that is down.`},
+		Example: `  teamdata serve --demo                                    # to look around
   teamdata serve --data /var/lib/teamdata/teamdata.db --listen 0.0.0.0:8443
   teamdata serve --listen :443 --domain data.example.com --acme-accept-terms
   teamdata serve --listen 127.0.0.1:8080 --http            # behind a proxy`,

@@ -153,7 +153,7 @@ func (k APIKey) check() error {
 		return err
 	}
 	if k.Scopes == 0 {
-		return Invalid("scopes", "must have at least one scope: read or write")
+		return Invalid("scopes", "must be read, write or both")
 	}
 	if !ValidID(k.CreatedBy) {
 		return Invalid("createdBy", "must be the id of the user who made the key: %s", idChars)

@@ -43,10 +43,10 @@ type Engine interface {
 	// data that one process has for itself it lists none.
 	Nodes(ctx context.Context) ([]Node, error)
 
-	// Clear deletes all records but the certificates, in one commit: for tests, whose
-	// data is small. Data that was not opened for tests, or that others may use and does
+	// Clear deletes all records but the certificates and the operator token of an id, empty
+	// for none, in one commit: for tests, whose data is small. Data that was not opened for tests, or that others may use and does
 	// not itself say that it is for tests, stays as it is, with an error. New ids and endpoint numbers follow those that were given before.
-	Clear(ctx context.Context) error
+	Clear(ctx context.Context, tokenID string) error
 }
 
 // FileEngine is an Engine whose data is one file, which can be copied as a whole.

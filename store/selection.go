@@ -41,7 +41,7 @@ func selectsAny(selection string, eventTypes []string) bool {
 // the endpoint would wait for events in silence.
 func checkSelections(tx Tx, selections []string) error {
 	if len(selections) == 0 {
-		return Invalid("events", "must have at least one event type")
+		return Invalid("events", "must not be empty")
 	}
 	for i, selection := range selections {
 		if slices.Contains(selections[:i], selection) {
@@ -58,7 +58,7 @@ func checkSelection(tx Tx, selection string) error {
 	name, group := strings.CutSuffix(selection, "."+AllEvents)
 	switch {
 	case selection != AllEvents && strings.Contains(name, AllEvents):
-		return Invalid("events", "%.64q has a * in the wrong place", selection).Advise("a * stands alone, for all events, or at the end of a group such as member.*")
+		return Invalid("events", "%.64q has a * in the wrong place", selection).Advise("a * stands alone, for all events, or ends a group, as member.* does")
 	case selectsAny(selection, BuiltInEventTypes):
 		return nil
 	case !group:

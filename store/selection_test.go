@@ -72,7 +72,7 @@ func testSelectionsThatAreRefused(s *subject) {
 	s.Seed()
 	s.Write(register(store.EventType{Name: "a.b"}))
 	const (
-		misplaced = ` has a * in the wrong place; a * stands alone, for all events, or at the end of a group such as member.*`
+		misplaced = ` has a * in the wrong place; a * stands alone, for all events, or ends a group, as member.* does`
 		existing  = `; the event types are member.added, member.changed, member.removed, subscription.changed, file.uploaded, assistant.instructionsChanged, webhook.test, and those that were registered`
 	)
 	for selection, want := range map[string]string{

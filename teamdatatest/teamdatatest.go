@@ -182,7 +182,7 @@ func (s *Server) within(do func(context.Context) error) {
 // rate limits keep counting.
 func (s *Server) Reset() {
 	s.t.Helper()
-	s.within(s.app.Reset)
+	s.within(func(ctx context.Context) error { return s.app.Reset(ctx, "") })
 	s.receiver.reset()
 	s.mailbox.Empty()
 	must(s.t, s.seed.fill(s.app.Store()))

@@ -29,9 +29,9 @@ func TestChangePassword(t *testing.T) {
 		form url.Values
 		text string
 	}{
-		{form("wrong", "another few words", "another few words"), `id="old-error">is not the right one`},
-		{form(goodPassword, "short", "short"), `id="password-error">must have at least 12`},
-		{form(goodPassword, "another few words", "another few word"), `id="again-error">does not match`},
+		{form("wrong", "another few words", "another few words"), `id="old-error">Current password is not the right one`},
+		{form(goodPassword, "short", "short"), `id="password-error">New password must have at least 12`},
+		{form(goodPassword, "another few words", "another few word"), `id="again-error">The two new passwords differ.<`},
 		{nil, `id="old-error"`},
 	} {
 		b.post("/account/password", row.form).wants(t, 400, row.text)

@@ -253,7 +253,7 @@ func expiresAt(choice, date string, now time.Time) (time.Time, error) {
 		case choice == expiryDate:
 			day, err := time.Parse(time.DateOnly, date)
 			if err != nil {
-				return time.Time{}, store.Invalid("expiresAt", "must be a date such as 2030-12-31")
+				return time.Time{}, store.Invalid("expiresAt", "Enter a date such as 2030-12-31.")
 			}
 			return day.AddDate(0, 0, 1).Add(-time.Millisecond), nil
 		case choice == expiryNever:
@@ -262,7 +262,7 @@ func expiresAt(choice, date string, now time.Time) (time.Time, error) {
 			return now.AddDate(0, 0, e.days), nil
 		}
 	}
-	return time.Time{}, store.Invalid("expiresAt", "must be chosen")
+	return time.Time{}, store.Invalid("expiresAt", "Choose when the key expires.")
 }
 
 // rerenderKeyForm shows the form as it was sent, with the error.

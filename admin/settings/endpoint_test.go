@@ -250,7 +250,7 @@ func TestAddEndpointErrors(t *testing.T) {
 		wants  []string
 	}{
 		"http":        {url.Values{"url": {"http://example.com"}}, []string{`href="#url"`, `id="url-error"`, "must start with https://", `value="http://example.com"`}},
-		"no events":   {url.Values{"events": nil}, []string{`href="#events"`, `id="events-error"`, "at least one event type", `value="https://example.com/hook"`}},
+		"no events":   {url.Values{"events": nil}, []string{`href="#events"`, `id="events-error"`, ">Event types must not be empty.<", `value="https://example.com/hook"`}},
 		"unknown":     {url.Values{"events": {"<x>"}}, []string{"&lt;x&gt;", `id="events-error"`}},
 		"description": {url.Values{"description": {strings.Repeat("ä", 501)}}, []string{`id="description-error"`, "501 characters"}},
 		"secret":      {url.Values{"secret": {"whsec_short"}}, []string{`id="secret-error"`, `aria-describedby="secret-error secret-hint"`, `value="member.added" checked`}},
@@ -333,7 +333,7 @@ func TestSelectGroups(t *testing.T) {
 	b.post(page+"/settings", form).leads(t, page+"/settings?done=endpoint-updated")
 	b.get("/orgs/org_acme/endpoints").wants(t, 200, " · all events")
 	form["events"] = []string{"member*"}
-	b.post(page+"/settings", form).wants(t, 400, `id="events-error">&#34;member*&#34; has a * in the wrong place; a * stands alone, for all events, or at the end of a group such as member.*<`)
+	b.post(page+"/settings", form).wants(t, 400, `id="events-error">&#34;member*&#34; has a * in the wrong place; a * stands alone, for all events, or ends a group, as member.* does.<`)
 }
 
 // registerType adds an event type of the operator's own.

@@ -22,7 +22,7 @@ func TestLabels(t *testing.T) {
 		kit.Must(t, err)
 		forms.Write(text)
 	}
-	fields := slices.AppendSeq([]string{"body", "description", "headers", "instructions", "name", "scopes", "since"}, maps.Keys(labels))
+	fields := slices.AppendSeq([]string{"body", "description", "headers", "instructions", "name", "scopes", "since", "until"}, maps.Keys(labels))
 	for _, field := range fields {
 		if label := labelOf(field); !strings.Contains(forms.String(), label) || !strings.Contains(forms.String(), ` id="`+field+`"`) {
 			t.Errorf("no form has the field %s with the label %s", field, label)

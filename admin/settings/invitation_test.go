@@ -199,7 +199,7 @@ func TestInviteWithoutMail(t *testing.T) {
 		form := invited("viewer", "Nino", "nino@acme.example")
 		form.Set("signInName", name)
 		r := b.post("/orgs/org_acme/new-member", form)
-		r.wants(t, status, `<a href="#signInName">Sign-in name `, `value="`+name+`"`, `id="signInName-error"`)
+		r.wants(t, status, `<a href="#signInName">Sign-in name `, `value="`+name+`"`, `id="signInName-error">Sign-in name `)
 		if strings.Contains(r.Body, "Rossi+") || strings.Contains(r.Body, "Olga") {
 			t.Errorf("%s: the page says whose it is", name)
 		}

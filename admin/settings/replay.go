@@ -29,6 +29,37 @@ type replayPage struct {
 // Unsuccessful reports whether the filter includes deliveries that wait for a retry.
 func (p *replayPage) Unsuccessful() bool { return p.Filter.State == "unsuccessful" }
 
+// Which says which deliveries are retried.
+func (p *replayPage) Which() string { return p.named("", "deliveries") }
+
+// Many says which deliveries are retried, and how many, as far as they were counted.
+func (p *replayPage) Many() string {
+	n, noun := p.Preview.Total, "deliveries"
+	switch {
+	case n == 0 && p.Preview.More:
+		return noun + " that a filter selects"
+	case n == 0:
+		return p.Which()
+	case p.Preview.More:
+		return p.named(formatCount(n, false)+" or more ", noun)
+	case n == 1:
+		noun = "delivery"
+	}
+	return p.named(formatCount(n, false)+" ", noun)
+}
+
+// named puts the state between a count and its noun, unless its word is that of the action.
+// Those that are retried anyway are retried now.
+func (p *replayPage) named(count, noun string) string {
+	switch {
+	case len(p.Ticked) > 0:
+		return count + "ticked " + noun
+	case p.Filter.State == store.StateRetrying.String():
+		return count + noun + " now"
+	}
+	return count + p.Filter.State + " " + noun
+}
+
 // Fields are the names and values of the filter's fields, which the form sends.
 func (p *replayPage) Fields() [][]string { return slices.Collect(slices.Chunk(p.Filter.Values(), 2)) }
 
@@ -122,8 +153,9 @@ type replayJobPage struct {
 	Failed       int
 	Capped       bool          // there are more, which were not counted
 	Latest       []deliveryRow // the latest answers; once it is over, those that failed, if any did
-	List         string        // path of the list of what was attempted since it began
-	Retry        string        // path of the preview of what failed again
+	// The paths of the list of what was attempted since it began, and of the preview of what
+	// failed since. Both include deliveries that the job didn't queue.
+	List, Retry string
 }
 
 // The bounds of what the page reads of a job's deliveries, and shows.

@@ -82,8 +82,8 @@ func (c *Client) AddMembers(ctx context.Context, org string, members NewMembers,
 	return answer.Members, err
 }
 
-// ReadMember reads a member. The answer has the name, the address, and how many API
-// keys the member has created.
+// ReadMember reads a member. The answer has the name, the address, the sign-in name,
+// and how many API keys the member has created.
 func (c *Client) ReadMember(ctx context.Context, org, userID string, options ...teamdata.Option) (Member, error) {
 	return teamdata.Call[Member](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/members/"+url.PathEscape(userID), nil, options)
 }

@@ -2,12 +2,9 @@ package command
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,36 +50,5 @@ func BenchmarkStartForTests(b *testing.B) {
 	}
 	slices.Sort(starts)
 	b.ReportMetric(float64(starts[len(starts)/2].Microseconds())/1000, "ready-ms")
-	b.ReportMetric(0, "ns/op")
-}
-
-// BenchmarkSize is the resident memory of a server on an empty file that has been
-// idle for a second, and the size of the stripped program.
-func BenchmarkSize(b *testing.B) {
-	if runtime.GOOS != "linux" {
-		b.Skip("reads /proc")
-	}
-	stripped := filepath.Join(b.TempDir(), "teamdata")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", stripped, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
-	info, err := os.Stat(stripped)
-	kit.Must(b, err)
-	resident := 0
-	for b.Loop() {
-		p := program.Serve(b, filepath.Join(b.TempDir(), "teamdata.db"))
-		time.Sleep(time.Second)
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
-		kit.Must(b, err)
-		_, line, _ := strings.Cut(string(status), "VmRSS:")
-		if _, err := fmt.Sscan(line, &resident); err != nil {
-			b.Fatal(err)
-		}
-		p.Kill()
-	}
-	b.ReportMetric(float64(resident)/1024, "resident-MiB")
-	b.ReportMetric(float64(info.Size())/1e6, "binary-MB")
 	b.ReportMetric(0, "ns/op")
 }

@@ -3,6 +3,7 @@ package page_test
 import (
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func TestInviteByMail(t *testing.T) {
 }
 
 // Without a mail server the link is shown. Whoever gets it chooses a password, and from then
-// on signs in with the name or with the address.
+// on signs in with the name or with the address. The command line shows the name.
 func TestInviteByLink(t *testing.T) {
 	t.Parallel()
 	b := openStory(t)
@@ -57,6 +58,13 @@ func TestInviteByLink(t *testing.T) {
 	b.sees("Your sign-in name is nina.")
 	link := strings.TrimPrefix(program.LinkPattern.FindString(b.text()), b.base)
 	b.signOut()
+	onServer := func(args ...string) string {
+		return program.MustRun(t, slices.Concat(args, []string{"--org", "org_acme"}, b.on)...)
+	}
+	users := strings.Fields(onServer("member", "list", "--quiet"))
+	if shown := onServer("member", "show", users[len(users)-1]); !regexp.MustCompile(`(?m)^signInName: +nina$`).MatchString(shown) {
+		t.Errorf("the command line shows\n%s", shown)
+	}
 
 	b.open(link)
 	b.sees("Welcome to Acme")

@@ -154,7 +154,7 @@ func BenchmarkOpenAfterCrash(b *testing.B) {
 				must(b, s.Close())
 				b.StartTimer()
 			}
-			b.ReportMetric(float64(f.used()>>20), "MiB")
+			b.ReportMetric(float64(f.used()>>20), "used-MiB")
 		})
 	}
 }

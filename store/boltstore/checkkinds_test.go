@@ -17,7 +17,7 @@ func TestCheckNoticesEveryKind(t *testing.T) {
 	tx.On(nil, new(rows.Writing))
 	for _, k := range rows.Kinds() {
 		f := newFixture(t, Options{ForTests: true})
-		must(t, f.Clear(bg))
+		must(t, f.Clear(bg, ""))
 		r := rows.Row{Key: []byte("org_1\x00row_1"), Value: k.Records.Encode(samplesOf(k.Name, k.Records)[0])}
 		if k.Entries != nil {
 			must(t, k.Entries(&tx, r.Key, r.Value, false, &r.Entries))

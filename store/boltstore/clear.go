@@ -16,8 +16,8 @@ var notCleared = [][]byte{bucketMeta, []byte("certificates")}
 
 var errNotForTests = errors.New("the data file was not opened for tests, and only theirs is cleared")
 
-// Clear deletes all records but the certificates.
-func (s *Store) Clear(ctx context.Context) error {
+// Clear deletes all records but the certificates and one operator token.
+func (s *Store) Clear(ctx context.Context, tokenID string) error {
 	if !s.tests {
 		return errNotForTests
 	}
@@ -31,7 +31,11 @@ func (s *Store) Clear(ctx context.Context) error {
 			if slices.ContainsFunc(notCleared, func(k []byte) bool { return bytes.Equal(k, name) }) {
 				continue
 			}
-			if err := t.clear(t.bucket(name)); err != nil {
+			var kept []byte
+			if bytes.Equal(name, []byte("operatorTokens")) {
+				kept = []byte(tokenID)
+			}
+			if err := t.clear(t.bucket(name), kept); err != nil {
 				return err
 			}
 		}
@@ -39,16 +43,19 @@ func (s *Store) Clear(ctx context.Context) error {
 	})
 }
 
-// clear empties a bucket. The buckets in it stay: they are partitions of rows
+// clear empties a bucket but for one key. The buckets in it stay: they are partitions of rows
 // that expire, which Expire drops, and the index that has them is not read again.
-func (t *tx) clear(b *bbolt.Bucket) error {
+func (t *tx) clear(b *bbolt.Bucket, kept []byte) error {
 	var keys [][]byte
 	c := b.Cursor()
 	for key, value := c.First(); key != nil; key, value = c.Next() {
-		if value != nil {
+		switch {
+		case value == nil:
+			if err := t.clear(b.Bucket(key), nil); err != nil {
+				return err
+			}
+		case !bytes.Equal(key, kept):
 			keys = append(keys, bytes.Clone(key))
-		} else if err := t.clear(b.Bucket(key)); err != nil {
-			return err
 		}
 	}
 	for _, key := range keys {

@@ -44,7 +44,18 @@ func TestClear(t *testing.T) {
 	})
 	generation, types := f.AccessGeneration(), f.EventTypeGeneration()
 
-	must(t, f.Clear(bg))
+	f.update(func(tx store.Tx) error {
+		return errors.Join(tx.PutOperatorToken(store.OperatorToken{ID: "opr_1"}), tx.PutOperatorToken(store.OperatorToken{ID: "opr_2"}))
+	})
+	must(t, f.Clear(bg, "opr_2"))
+	f.view(func(tx store.Tx) error {
+		left, err := tx.OperatorTokens()
+		if len(left) != 1 || left[0].ID != "opr_2" {
+			t.Errorf("the operator tokens %v are left", left)
+		}
+		return err
+	})
+	must(t, f.Clear(bg, ""))
 	must(t, f.viewFile(func(bolt *bbolt.Tx) error {
 		return bolt.ForEach(func(name []byte, b *bbolt.Bucket) error {
 			if n := records(t, b); n > 0 != (bytes.Equal(name, bucketMeta) || bytes.Equal(name, []byte("certificates"))) {
@@ -90,7 +101,7 @@ func TestClearIsUndone(t *testing.T) {
 	var failure error
 	f := newFixture(t, Options{ForTests: true, BeforeCommit: func() error { return failure }})
 	failure = errors.New("on purpose")
-	if err := f.Clear(bg); err == nil {
+	if err := f.Clear(bg, ""); err == nil {
 		t.Error("it is cleared, though nothing can be written")
 	}
 	failure = nil

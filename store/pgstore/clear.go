@@ -10,12 +10,19 @@ import (
 // notCleared are the tables that Clear leaves as they are.
 var notCleared = []*table{kindTable("certificates"), seals}
 
-// Clear deletes all records but the certificates, behind the updates that run and in
-// front of all others. The database itself says whether it is for tests.
-func (s *Store) Clear(ctx context.Context) error {
+// operatorTokens is the table of which Clear leaves one row.
+var operatorTokens = kindTable("operatorTokens")
+
+// Clear deletes all records but the certificates and one operator token, behind the
+// updates that run and in front of all others. The database itself says whether it is for
+// tests.
+func (s *Store) Clear(ctx context.Context, tokenID string) error {
 	var queries []query
 	for _, t := range keptTables() {
-		if !slices.Contains(notCleared, t) {
+		switch {
+		case t == operatorTokens:
+			queries = append(queries, query{sql: "DELETE FROM " + t.name + " WHERE key <> $1", values: [][]byte{[]byte(tokenID)}})
+		case !slices.Contains(notCleared, t):
 			queries = append(queries, query{sql: "DELETE FROM " + t.name})
 		}
 	}

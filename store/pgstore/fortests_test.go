@@ -86,14 +86,14 @@ func TestClearAsksTheDatabase(t *testing.T) {
 	kit.Must(t, err)
 	writes(t, s, "org_1")
 	postgres.Exec(t, database, "UPDATE meta SET for_tests = false")
-	if err := s.Clear(bg); store.CodeOf(err) != store.CodeUnavailable {
+	if err := s.Clear(bg, ""); store.CodeOf(err) != store.CodeUnavailable {
 		t.Errorf("a database that is not for tests is cleared: %v", err)
 	}
 	if n := postgres.Exec(t, database, "SELECT count(*) FROM orgs")[0][0]; n != "1" {
 		t.Errorf("%s orgs are left", n)
 	}
 	postgres.Exec(t, database, "UPDATE meta SET for_tests = true")
-	kit.Must(t, s.Clear(bg))
+	kit.Must(t, s.Clear(bg, ""))
 	if n := postgres.Exec(t, database, "SELECT count(*) FROM orgs")[0][0]; n != "0" {
 		t.Errorf("%s orgs are left", n)
 	}

@@ -178,18 +178,21 @@ func TestLimitWithoutDatabase(t *testing.T) {
 	take(true, "")
 }
 
-// BenchmarkTake is how many requests of 64 callers are counted.
+// BenchmarkTake is how many requests of 64 callers are counted, by how many keys there are
+// and how many requests each may make in a minute. The others are refused.
 func BenchmarkTake(b *testing.B) {
-	for _, ids := range []int{1, 1000} {
-		b.Run(fmt.Sprintf("ids=%d", ids), func(b *testing.B) {
-			l := nodes(b, 1, WithTables(b), nil)[0].Limiter(perMinute)
+	for _, shape := range []struct{ ids, rate int }{{1, 100}, {1000, 100}, {1, 1000}, {1, 10_000}, {1, 100_000}} {
+		b.Run(fmt.Sprintf("ids=%d,rate=%d", shape.ids, shape.rate), func(b *testing.B) {
+			limit := perMinute
+			limit.Max = shape.rate
+			l := nodes(b, 1, WithTables(b), nil)[0].Limiter(limit)
 			var next atomic.Int64
 			var all sync.WaitGroup
 			b.ResetTimer()
 			for range 64 {
 				all.Go(func() {
 					for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
-						if _, err := l.Take(bg, fmt.Sprint(int(i)%ids), time.Time{}); err != nil {
+						if _, err := l.Take(bg, fmt.Sprint(int(i)%shape.ids), time.Time{}); err != nil {
 							b.Error(err)
 							return
 						}

@@ -52,7 +52,7 @@ func (r *Request) replacePassword() error {
 		return err
 	}
 	if password.Prepare(r.Field("again")) != password.Prepare(r.Field("password")) {
-		return store.Invalid("again", "does not match the new password")
+		return store.Invalid("again", "The two new passwords differ.")
 	}
 	err = r.Page.Change(func(tx store.Tx) error {
 		if r.Account.PasswordHash != old {

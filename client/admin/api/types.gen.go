@@ -525,6 +525,9 @@ type Member struct {
 		// Suspended How many of them are suspended.
 		Suspended int `json:"suspended"`
 	} `json:"apiKeys"`
+
+	// SignInName The name that the user signs in with, in this org and any other. Only the answer to reading one member has it, if there is such a name.
+	SignInName *string `json:"signInName,omitempty"`
 }
 
 // MemberChange Fields that are left out keep their values; null clears `name` and `email`. A member always has a role: null counts as left out.

@@ -25,10 +25,15 @@ func (p *Process) Ended() int {
 }
 
 func (p *Process) endsWithin(limit time.Duration) bool {
-	ended := make(chan error, 1)
-	go func() { ended <- p.Cmd.Wait() }()
+	if p.ended == nil {
+		p.ended = make(chan struct{})
+		go func() {
+			p.Cmd.Wait()
+			close(p.ended)
+		}()
+	}
 	select {
-	case <-ended:
+	case <-p.ended:
 		return true
 	case <-time.After(limit):
 		return false

@@ -45,6 +45,8 @@ type Process struct {
 	CAFile string
 	Client *http.Client
 	Out    *kit.Output
+
+	ended chan struct{} // closed once it has ended; nil: nobody waits for that with a limit
 }
 
 // Serve starts `teamdata serve` on a free port and waits until it is
@@ -120,7 +122,11 @@ func (p *Process) traces() {
 // Kill is kill -9, to this process alone.
 func (p *Process) Kill() {
 	p.Cmd.Process.Kill()
-	p.Cmd.Wait()
+	if p.ended == nil {
+		p.Cmd.Wait()
+		return
+	}
+	<-p.ended
 }
 
 // Stop asks the program to stop, as a service manager does, and returns how it

@@ -99,7 +99,10 @@ export class AdminClient extends AdminBase {
     return answer.members;
   }
 
-  /** Reads a member. The answer has the name, the address, and how many API keys the member has created. */
+  /**
+   * Reads a member. The answer has the name, the address, the sign-in name, and how many
+   * API keys the member has created.
+   */
   readMember(org: string, userId: string, options?: CallOptions): Promise<types.Member> {
     return this.transport.request("GET", path`/orgs/${org}/members/${userId}`, options);
   }

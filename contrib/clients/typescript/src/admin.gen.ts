@@ -340,6 +340,8 @@ export interface components {
             name: string;
             /** @description Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role don't. */
             role: string;
+            /** @description The name that the user signs in with, in this org and any other. Only the answer to reading one member has it, if there is such a name. */
+            signInName?: string;
             /** @description The id of the user, who is in the org only once. */
             userId: string;
         };
