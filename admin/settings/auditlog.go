@@ -21,9 +21,9 @@ type auditPage struct {
 
 // Nothing says in words that the filter selects no entries.
 func (p auditPage) Nothing() string {
-	text := "None"
+	text := "No entry"
 	if p.Filter.Action != "" {
-		text += " of " + p.Filter.Action
+		text += " with the action " + p.Filter.Action
 	}
 	if p.Filter.Target != "" {
 		text += " on “" + p.Filter.Target + "”"
@@ -33,7 +33,7 @@ func (p auditPage) Nothing() string {
 			text += " by " + who.Name
 		}
 	}
-	return strings.TrimSpace(text+" "+periodWords[p.Filter.Time]) + "."
+	return strings.TrimSpace(text+" was found "+periodWords[p.Filter.Time]) + "."
 }
 
 // ExportPath is the path of the export with the same filter.

@@ -56,7 +56,7 @@ func TestAuditLog(t *testing.T) {
 	if strings.Contains(r.Body, "<b>") || strings.Contains(r.Body, "<i>") {
 		t.Error("actors or actions are not escaped")
 	}
-	b.get(auditPath+"?actor=none").wants(t, 200, "No entries match", "None by none.", "Clear the filter", `value="none"`, "export?actor=none&amp;format=csv")
+	b.get(auditPath+"?actor=none").wants(t, 200, "No entries match", "No entry by none was found.", "Clear the filter", `value="none"`, "export?actor=none&amp;format=csv")
 	b.get(auditPath+"?actor=%3Cb%3Esystem").wants(t, 200, `value="&lt;b&gt;system"`)
 	b.get(auditPath+"?before=5.a").wants(t, 200, "No more entries", "Newest")
 	for _, query := range []string{"since=x", "until=2026-13-01T00:00", "until=1969-12-31T23:59", "since=%3Cb%3E"} {

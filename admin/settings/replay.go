@@ -94,7 +94,7 @@ func (r *request) renderReplay(from url.Values, wrong *store.Error) error {
 	}
 	p.Err, p.Filter, p.Ticked = wrong, j.Filter, j.Deliveries
 	p.Failed, p.All = r.replayPath(j.Filter, "failed"), r.replayPath(j.Filter, "unsuccessful")
-	p.Back = r.path()
+	p.Back = r.path("deliveries")
 	if f := j.Filter.Endpoint; f != "" {
 		p.Back = r.path("endpoints", f, "deliveries")
 	}

@@ -94,6 +94,19 @@ func TestViewersInstructions(t *testing.T) {
 	w.signedIn("usr_grace").get(instructionsPath).wants(t, 200, "Answer in English.</pre>")
 }
 
+// A viewer reads that a member is not invited, and who can do that.
+func TestViewersUninvitedMember(t *testing.T) {
+	w := newEnv(t)
+	w.setRole("usr_grace", store.RoleViewer)
+	w.Update(func(tx store.Tx) error {
+		_, err := store.AddMember(tx, "usr_ada", store.Member{OrgID: "org_acme", UserID: "usr_new", Role: store.RoleViewer})
+		return err
+	})
+	const path = "/orgs/org_acme/members/usr_new"
+	w.signedIn("usr_ada").get(path).wants(t, 200, "once you invite them.")
+	w.signedIn("usr_grace").get(path).wants(t, 200, "once an owner or admin invites them.")
+}
+
 // secrets are those of org_acme's endpoint.
 func (s *attacker) secrets() (secrets []string) {
 	s.View(func(tx store.Tx) error {

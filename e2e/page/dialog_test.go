@@ -57,3 +57,14 @@ func (b *tab) checkDates() {
 		b.t.Errorf("%d dates leave their column", wide)
 	}
 }
+
+// checkReasons: on a small laptop, why something failed has room on the overview.
+func (b *tab) checkReasons() {
+	b.emulate("light", 1100, 1)
+	defer b.emulate("light", 1280, 1)
+	b.open(acme)
+	wide, _ := evaluate[[]float64](b, `() => ["section:has(#failures) .rows .third", "figure.chart"].map((s) => document.querySelector(s).getBoundingClientRect().width)`)
+	if len(wide) != 2 || wide[0] < 300 || wide[1] > 400 {
+		b.t.Errorf("the reason and a chart are %v pixels wide", wide)
+	}
+}

@@ -52,6 +52,9 @@ func (b *tab) inspect(name, axe string) {
 		if width, _ := evaluate[int64](b, `() => document.documentElement.scrollWidth`); width > s.width {
 			b.t.Errorf("%s is %d pixels wide: %v", shown, width, b.tooWide(s.width))
 		}
+		if crowded, _ := evaluate[[]string](b, findCrowded); len(crowded) > 0 {
+			b.t.Errorf("%s is crowded: %q", shown, crowded)
+		}
 		if s.rules != nil {
 			b.check(shown, s.rules)
 		}

@@ -35,9 +35,11 @@ func TestSettingsShows(t *testing.T) {
 		{"print", (*tab).checkPrint},
 		{"a page that is not there", (*tab).checkNowhere},
 		{"the error summary", (*tab).checkSummary},
+		{"fields", (*tab).checkFields},
 		{"dialogs", (*tab).checkDialog},
 		{"a delivery as curl", (*tab).checkCurl},
 		{"dates of long ago", (*tab).checkDates},
+		{"reasons", (*tab).checkReasons},
 		{"the reference", (*tab).checkDocs},
 	} {
 		t.Run(c.name, func(t *testing.T) {
