@@ -137,7 +137,7 @@ func lookAtPull(tx store.Tx, key *store.APIKey, id string) (due pullDue, worth b
 		return due, true, nil
 	}
 	last, err := tx.LastPulled(e.Number)
-	return due, last.Outdated(key.ID, tx.Now()), err
+	return due, last.Outdated(tx.Now()), err
 }
 
 // pullScope is that of an Update of some deliveries.
