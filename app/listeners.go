@@ -45,7 +45,7 @@ func (a *App) serverConfig() (server.Config, error) {
 	}
 	page := a.settingsMount()
 	return server.Config{
-		KeyRate: a.settings.KeyRate, ClientRate: a.settings.ClientRate, Log: a.log, Now: a.now, TestClock: a.settings.Clock != nil,
+		KeyRate: a.settings.KeyRate, PullRate: a.settings.PullRate, RetrySchedule: a.settings.RetrySchedule, ClientRate: a.settings.ClientRate, Log: a.log, Now: a.now, TestClock: a.settings.Clock != nil,
 		Address: a.settings.PublicURL,
 		Mounts:  []server.Mount{{Path: "/admin", Handler: a.admin.Remote()}, page}, Home: page.Path,
 		StrictTransport: a.hasOwnCertificate,

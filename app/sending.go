@@ -29,7 +29,7 @@ func (a *App) wireSending() error {
 	a.dispatcher = delivery.New(a.store, delivery.Config{
 		Schedule: a.settings.RetrySchedule, AttemptTimeout: a.settings.AttemptTimeout, Now: a.now, HTTPOnLoopback: a.settings.Clock != nil,
 		RootCAs: a.files.webhookCA, Control: a.guard.Control, UserAgent: "teamdata/" + a.settings.Version,
-		Mailed: a.mailer.Wake, Log: &a.log, CertificateTime: a.certificateTime(), ClockInDoubt: a.clockInDoubt,
+		Mailed: a.mailer.Wake, Pulled: a.server.Due, Log: &a.log, CertificateTime: a.certificateTime(), ClockInDoubt: a.clockInDoubt,
 	})
 	return nil
 }

@@ -45,6 +45,7 @@ type Settings struct {
 	MaxConnsPerClient int
 	MemoryLimit       string // bytes, or a share of what there is
 	KeyRate           int    // requests a minute
+	PullRate          int    // requests a minute
 	ClientRate        int    // requests a minute
 
 	// The certificate.
@@ -147,6 +148,7 @@ var SettingGroups = []struct {
 	}},
 	{"Limits", func(f *pflag.FlagSet, s *Settings) {
 		f.IntVar(&s.KeyRate, "key-rate", server.DefaultKeyRate, "`requests` a minute that an API key may make; 0 for no limit")
+		f.IntVar(&s.PullRate, "pull-rate", server.DefaultPullRate, "`requests` a minute that an API key may make to pull; beside --key-rate, and not counted by --client-rate; 0 for no limit")
 		f.IntVar(&s.ClientRate, "client-rate", server.DefaultClientRate, "`requests` a minute that a client's address may make; 0 for no limit")
 		f.IntVar(&s.MaxConns, "max-conns", server.DefaultMaxConns, "`connections` that may be open at once; 0 for no limit")
 		f.IntVar(&s.MaxConnsPerClient, "max-conns-per-client", server.DefaultMaxClientConns, "`connections` that a client's address may have open at once, except those of --trusted-proxies; 0 for no limit")

@@ -72,6 +72,7 @@ func (s *Settings) checkRules() (broken []error) {
 		rule, advice string // the advice may be empty
 	}{
 		{s.KeyRate >= 0, "--key-rate must be 0 (no limit) or more", ""},
+		{s.PullRate >= 0, "--pull-rate must be 0 (no limit) or more", ""},
 		{s.ClientRate >= 0, "--client-rate must be 0 (no limit) or more", ""},
 		{s.MaxConns >= 0, "--max-conns must be 0 (no limit) or more", ""},
 		{s.MaxConnsPerClient >= 0, "--max-conns-per-client must be 0 (no limit) or more", ""},

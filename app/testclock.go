@@ -105,6 +105,7 @@ func (a *App) Advance(ctx context.Context, d time.Duration) error {
 // moveTo moves the test clock, and drops old records if it is time for that.
 func (a *App) moveTo(ctx context.Context, at time.Time) error {
 	a.settings.Clock.moveTo(at)
+	a.server.Due(store.FirstPull, at)
 	if at.Sub(a.advancedTo) < store.SweepEvery {
 		return nil
 	}

@@ -19,12 +19,16 @@ package teamdata
 
 import "net/http"
 
-// Client reads the data of one org from a server, with an API key of the org. It may be
-// used by several goroutines at once.
-type Client struct{ *Transport }
+// Client reads the data of one org from a server, and pulls from its endpoints, with an API
+// key of the org. It may be used by several goroutines at once.
+type Client struct {
+	*Transport
+	pull *Transport
+}
 
 // New makes a client. It sends nothing yet; an error in the config is
 // returned by each call.
 func New(config Config) *Client {
-	return &Client{NewTransport(config, "/api/v1", http.Header{"Api-Version": {Version}})}
+	version := http.Header{"Api-Version": {Version}}
+	return &Client{NewTransport(config, "/api/v1", version), NewTransport(config, "/pull", version)}
 }

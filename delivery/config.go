@@ -46,6 +46,10 @@ type Config struct {
 	ClockInDoubt func() bool
 	// Mailed is called after mail was queued. Default: none.
 	Mailed func()
+	// Pulled is called with an endpoint that is pulled, or store.FirstPull for all of them,
+	// when something is due there from a time on; see [store.Store.OnDue]. It must not block.
+	// Default: none.
+	Pulled func(endpoint uint64, at time.Time)
 	// resolver resolves receivers' names; nil means the system's. Tests set their
 	// own.
 	resolver *net.Resolver
@@ -70,6 +74,9 @@ func (c Config) withDefaults() Config {
 	c.UserAgent = cmp.Or(c.UserAgent, "teamdata")
 	if c.Mailed == nil {
 		c.Mailed = func() {}
+	}
+	if c.Pulled == nil {
+		c.Pulled = func(uint64, time.Time) {}
 	}
 	if c.ClockInDoubt == nil {
 		c.ClockInDoubt = func() bool { return false }

@@ -50,7 +50,13 @@ func New(s store.Store, c Config) *Dispatcher {
 	}
 	d.inbox.init()
 	d.workers = workers{run: d.attempt, jobs: make(chan job)}
-	s.OnDue(d.inbox.addDue)
+	s.OnDue(func(endpoint uint64, at time.Time) {
+		if store.IsPull(endpoint) {
+			c.Pulled(endpoint, at)
+		} else {
+			d.inbox.addDue(endpoint, at)
+		}
+	})
 	return d
 }
 

@@ -24,17 +24,8 @@ func newTarget(e *store.Endpoint) (*target, error) {
 	if t.url, err = canonical.URL(e.URL); err != nil {
 		return nil, err
 	}
-	for _, text := range []string{e.Secret, e.OldSecret} {
-		if text == "" {
-			continue // no old secret
-		}
-		secret, err := signature.ParseSecret(text)
-		if err != nil {
-			return nil, err
-		}
-		t.signers = append(t.signers, secret)
-	}
-	return t, nil
+	t.signers, err = signature.ParseSecrets(e.Secret, e.OldSecret)
+	return t, err
 }
 
 // secrets returns the secrets that sign now, newest first.

@@ -18,6 +18,9 @@ func (env *testEnv) faults(x contract.Exchange) []string {
 	if env.isElsewhere(x.URL.Path) {
 		return nil
 	}
+	if isPull(x.URL.Path) {
+		return pullContract().Faults(x)
+	}
 	version := env.server.config.versions[0].date
 	for name, values := range x.Header {
 		if name == "API-Version" {
@@ -37,8 +40,16 @@ func (env *testEnv) isElsewhere(path string) bool {
 			return true
 		}
 	}
-	return path == mcpRoute.path || path == LivePath || path == ReadyPath || env.added[path] || strings.HasPrefix(path, basePath+"/openapi.")
+	return path == mcpRoute.path || path == LivePath || path == ReadyPath || env.added[path] || strings.HasPrefix(path, basePath+"/openapi.") || strings.HasPrefix(path, pullPath+"/openapi.")
 }
+
+var pullContract = sync.OnceValue(func() *contract.Contract {
+	c, err := contract.Read(openapi.Pull.JSON)
+	if err != nil {
+		panic(err)
+	}
+	return c
+})
 
 var contracts sync.Map // of the versions that were asked for
 

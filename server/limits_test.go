@@ -245,6 +245,6 @@ func (uncounted) Take(context.Context, string, time.Time) (ratelimit.Decision, e
 // A request that can't be counted is not answered.
 func TestUncountedRequest(t *testing.T) {
 	env := newTestEnv(t, Config{KeyRate: DefaultKeyRate})
-	env.server.keyLimit = uncounted{}
+	env.server.keyLimit.Limiter = uncounted{}
 	wantError(t, env.do(newRequest("GET", "/api/v1/members", "key_read")), store.CodeUnavailable)
 }

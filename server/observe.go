@@ -50,6 +50,9 @@ func (s *Server) Routes() []string {
 	for i := range routes {
 		patterns = append(patterns, basePath+routes[i].path)
 	}
+	for i := range pullRoutes {
+		patterns = append(patterns, pullPath+pullRoutes[i].path)
+	}
 	return append(patterns, mcpRoute.path)
 }
 
@@ -60,6 +63,8 @@ type accessRecord struct {
 	began time.Time
 	limit string // which of Limits refused it; empty: none
 	tool  string // which tool an assistant called; empty: none
+
+	waited time.Duration // for deliveries to pull, which the time that it took does not have
 }
 
 // begin starts a request, which end ends. Its id is the client's if that is well
@@ -83,7 +88,7 @@ func requestID(given []string) string {
 // end calls the observer and writes the access log. It runs last, even after a
 // panic.
 func (r *request) end() {
-	o, took := &r.s.observer, time.Since(r.record.began)
+	o, took := &r.s.observer, time.Since(r.record.began)-r.record.waited
 	if o.Answered != nil {
 		o.Answered(r.Pattern, r.Status, took)
 	}
@@ -96,7 +101,7 @@ func (r *request) end() {
 }
 
 // Limits are the limits that Limited is called with.
-var Limits = []string{"client", "key"}
+var Limits = []string{"client", "key", "pull"}
 
 func (r *request) logged() bool {
 	o, status := &r.s.observer, r.Status

@@ -68,11 +68,14 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, s.config.Home, http.StatusFound)
 		return
 	}
-	if r.URL.Path == mcpRoute.path {
+	switch {
+	case r.URL.Path == mcpRoute.path:
 		s.mcpRouter.ServeHTTP(w, r)
-		return
+	case isPull(r.URL.Path):
+		s.pullRouter.ServeHTTP(w, r)
+	default:
+		s.router.ServeHTTP(w, r)
 	}
-	s.router.ServeHTTP(w, r)
 }
 
 // setStrictTransport sets the header Strict-Transport-Security, which counts for a

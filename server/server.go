@@ -41,6 +41,7 @@ import (
 // Config has a usable zero value: no rate limits and no log.
 type Config struct {
 	KeyRate    int              // requests per minute per key; 0: no limit
+	PullRate   int              // the same of those that pull, beside KeyRate; 0: no limit
 	ClientRate int              // requests per minute per client address; 0: no limit
 	Log        zerolog.Logger   // faults of the server at error level, those of connections at debug level
 	Now        func() time.Time // the clock of limits and of a key's expiry; nil: time.Now
@@ -58,6 +59,8 @@ type Config struct {
 	Full           func() bool        // whether there is no memory for another connection; nil: there is
 	MaxClientConns int                // the same per client address outside Proxies; 0: no limit
 
+	RetrySchedule []time.Duration // of deliveries that consumers give back; nil: store.DefaultRetrySchedule
+
 	versions  []version                               // nil: those that are published
 	documents func(string) (reference.Document, bool) // nil: those of the published versions
 }
@@ -65,6 +68,7 @@ type Config struct {
 // The command line's default limits.
 const (
 	DefaultKeyRate    = 100
+	DefaultPullRate   = 6000
 	DefaultClientRate = 600
 
 	DefaultMaxConns       = 10_000
@@ -85,6 +89,7 @@ type Server struct {
 	config       Config // with its defaults, and the reference page among the mounts
 	router       *web.Router
 	mcpRouter    *web.Router
+	pullRouter   *web.Router
 	tools        []func() ([]tool, error) // of each of config.versions
 	http         http.Server
 	listeners    listeners
@@ -93,9 +98,10 @@ type Server struct {
 	idle         sync.Map     // timers of connections that wait for a request, by net.Conn
 	keys         accessCache
 	keyUse       keyUse
-	keyLimit     store.Limiter
+	keyLimit     keyLimit
+	pullLimit    keyLimit
+	pulls        pullWaiters
 	clientLimit  *ratelimit.Limiter[netip.Prefix]
-	keyPolicy    []string // the header RateLimit-Policy; nil without a limit
 	idempotency  store.Idempotency
 	descriptions descriptions
 	stopping     atomic.Bool
@@ -109,6 +115,9 @@ func New(s store.Store, c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.RetrySchedule == nil {
+		c.RetrySchedule = store.DefaultRetrySchedule
+	}
 	if c.versions == nil {
 		c.versions = published
 	}
@@ -117,9 +126,10 @@ func New(s store.Store, c Config) *Server {
 	}
 	srv := &Server{
 		store: s, config: c, connections: newConnLimiter(c), streams: newConnLimiter(c),
-		keyLimit:    s.Limiter(store.Limit{Name: "API key", Max: c.KeyRate, Window: limitWindow, Tracked: maxTrackedKeys}),
+		keyLimit:    newKeyLimit(s, "API key", "key", c.KeyRate),
+		pullLimit:   newKeyLimit(s, "pull", "pull", c.PullRate),
+		pulls:       newPullWaiters(c.Now),
 		clientLimit: ratelimit.New[netip.Prefix](c.ClientRate, limitWindow, maxTrackedClients),
-		keyPolicy:   keyPolicy(c.KeyRate),
 		drainDelay:  200 * time.Millisecond,
 	}
 	srv.streams.what, srv.streams.full = "requests on HTTP/2", nil
@@ -127,6 +137,7 @@ func New(s store.Store, c Config) *Server {
 	srv.config.Mounts = append(slices.Clip(c.Mounts), docsMounts(srv)...)
 	srv.router = web.NewRouter(basePath, "/members", routes, (*route).pattern, srv.serve)
 	srv.mcpRouter = web.NewRouter("", mcpRoute.path, []route{mcpRoute}, (*route).pattern, srv.serveMCP)
+	srv.pullRouter = web.NewRouter(pullPath, "/whe_1", pullRoutes, (*route).pattern, srv.servePull)
 	srv.tools = srv.toolsOfVersions()
 	srv.http = http.Server{
 		Handler:           srv,
@@ -172,11 +183,13 @@ func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
 
 // Shutdown stops the server. New requests are answered with 503 `unavailable`, and
 // their connections are closed. After half the drain delay new connections are refused;
-// handshakes under way may take [lastHandshakes]. After another whole delay, or once no
+// handshakes under way may take [lastHandshakes]. Requests that wait for deliveries are
+// answered at once, with none. After another whole delay, or once no
 // connection is open, idle ones are closed too. Then Shutdown waits for running requests
 // until ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
+	s.pulls.stop()
 	// Once it stops, net/http drops new requests without an answer. Busy clients
 	// get one first, and then those who have just connected.
 	s.drain(ctx, s.drainDelay/2)

@@ -57,6 +57,15 @@ func FindPull(tx Tx, key *APIKey, id string) (Endpoint, error) {
 	return e, err
 }
 
+// FindOpenPull is FindPull of one that hands deliveries out. conflict: it is disabled, too.
+func FindOpenPull(tx Tx, key *APIKey, id string) (Endpoint, error) {
+	e, err := FindPull(tx, key, id)
+	if err == nil && e.Disabled() {
+		err = Errorf(CodeConflict, "The webhook endpoint is disabled.").Advise("Enable it in the org's settings first.")
+	}
+	return e, err
+}
+
 // PullDue returns from when on a pull from an endpoint finds a delivery, at now or later;
 // zero: none waits or is leased.
 func (t Tx) PullDue(endpoint uint64) (at time.Time, err error) {
@@ -86,10 +95,7 @@ type PullRequest struct {
 // up nothing, and their deliveries stand where they were. conflict: the endpoint is disabled;
 // badRequest: a delivery to acknowledge is none of the endpoint's.
 func Pull(tx Tx, endpointID string, r PullRequest) (Claims, error) {
-	e, err := FindPull(tx, r.Key, endpointID)
-	if err == nil && e.Disabled() {
-		err = Errorf(CodeConflict, "The webhook endpoint is disabled.").Advise("Enable it in the org's settings first.")
-	}
+	e, err := FindOpenPull(tx, r.Key, endpointID)
 	if err != nil {
 		return Claims{}, err
 	}

@@ -76,7 +76,7 @@ func Start(t testing.TB, options ...Option) *Server {
 	s.mailbox, err = postbox.Open(postbox.Config{})
 	must(t, err)
 	s.settings.Data, s.settings.Listen = filepath.Join(folder, "teamdata.db"), "127.0.0.1:0"
-	s.settings.KeyRate, s.settings.ClientRate, s.settings.MaxConnsPerClient = 0, 0, 0
+	s.settings.KeyRate, s.settings.PullRate, s.settings.ClientRate, s.settings.MaxConnsPerClient = 0, 0, 0, 0
 	s.settings.AllowEndpointCIDR = []string{"127.0.0.0/8", "::1/128"}
 	s.settings.WebhookCA = filepath.Join(folder, "webhooks.ca.pem")
 	s.settings.SMTPURL, s.settings.MailFrom = s.mailbox.URL, "teamdata@example.com"

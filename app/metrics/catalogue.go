@@ -18,7 +18,7 @@ var Catalogue = []Entry{
 
 	{"teamdata_http_requests_total", "counter", []string{"route", "code"}, "Requests by the pattern of their route and the status of their answer. Status 0 is an answer that was broken off."},
 	{"teamdata_http_request_duration_seconds", "histogram", []string{"route"}, "Time from a request's arrival to the end of its answer."},
-	{"teamdata_limit_hits_total", "counter", []string{"limit"}, "Requests that a rate limit refused, by limit: client or key."},
+	{"teamdata_limit_hits_total", "counter", []string{"limit"}, "Requests that a rate limit refused, by limit: client, key or pull."},
 
 	{"teamdata_commits_total", "counter", []string{"result"}, "Commits by result: ok or failed."},
 	{"teamdata_commit_duration_seconds", "histogram", nil, "Time of a commit, from its first update's start to the end of its sync, or to the database's answer."},
@@ -45,10 +45,11 @@ var Catalogue = []Entry{
 	{"teamdata_retention_running_seconds", "gauge", nil, "How long the sweep that drops such records has been running, or 0 when none is. After 10 minutes it speeds up."},
 	{"teamdata_retention_last_success_timestamp_seconds", "gauge", nil, "When a sweep last ended with nothing left to drop, or 0 if none has since the start."},
 
-	{"teamdata_queue_deliveries", "gauge", []string{"state"}, "Waiting deliveries: due, later (their retry is not due yet) or held (their endpoint is disabled). Counted at the scrape, up to 100,000 in all."},
+	{"teamdata_queue_deliveries", "gauge", []string{"state"}, "Deliveries: due, later (their retry is not due yet), held (their endpoint is disabled) or pull (they wait to be pulled), counted at the scrape up to 100,000 in all; and leased, those that were pulled and not acknowledged yet, up to 100,000 too."},
 	{"teamdata_queue_capped", "gauge", nil, "1 while more deliveries wait than were counted."},
-	{"teamdata_queue_endpoints", "gauge", nil, "Endpoints with deliveries that wait, excluding disabled endpoints."},
+	{"teamdata_queue_endpoints", "gauge", nil, "Endpoints with deliveries that wait to be sent, excluding disabled endpoints."},
 	{"teamdata_queue_due_lag_seconds", "gauge", nil, "How long the earliest delivery has been due, or 0 when none is due."},
+	{"teamdata_queue_pull_oldest_seconds", "gauge", nil, "How long the oldest delivery has been waiting to be pulled, or 0 when none is. After --held-retention it is dropped."},
 	{"teamdata_queue_held_oldest_seconds", "gauge", nil, "How long the oldest held delivery has been held, or 0 when none is held. After --held-retention it is dropped."},
 	{"teamdata_mails_waiting", "gauge", nil, "Mails waiting to be sent, counted up to 1,000."},
 	{"teamdata_mail_oldest_seconds", "gauge", nil, "Age of the oldest mail that waits, or 0 when none waits."},

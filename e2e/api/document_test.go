@@ -57,5 +57,6 @@ func TestDocumentsAreSound(t *testing.T) {
 	for _, d := range documents(t) {
 		sound(t, d)
 	}
+	sound(t, openapi.Pull)
 	sound(t, openapi.Admin)
 }

@@ -117,7 +117,7 @@ func TestTypeScriptClient(t *testing.T) {
 	node := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", typescript+"/dist/test/")
 	node.Env = append(os.Environ(), "NODE_EXTRA_CA_CERTS="+s.CAFile, "SERVER="+s.URL, "FRONT="+s.front,
 		"READ_KEY="+program.ReadKey, "WRITE_KEY="+program.WriteKey, "OPERATOR_TOKEN="+s.token,
-		"VECTORS=testdata/vectors/signatures.json", "OPENAPI=wire/openapi/openapi.json", "ADMIN_OPENAPI=wire/openapi/admin.json")
+		"VECTORS=testdata/vectors/signatures.json", "OPENAPI=wire/openapi/openapi.json", "PULL_OPENAPI=wire/openapi/pull.json", "ADMIN_OPENAPI=wire/openapi/admin.json")
 	out, err := node.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

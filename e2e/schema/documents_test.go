@@ -19,7 +19,7 @@ import (
 // body where the library does: in each example of a document, and in each that was made of
 // it by one change.
 func TestJudgesAgree(t *testing.T) {
-	for file, base := range map[string]string{"../../wire/openapi/openapi.json": "/api/v1", "../../wire/openapi/admin.json": "/admin/v1"} {
+	for file, base := range map[string]string{"../../wire/openapi/openapi.json": "/api/v1", "../../wire/openapi/pull.json": "/pull", "../../wire/openapi/admin.json": "/admin/v1"} {
 		text := []byte(kit.ReadText(t, file))
 		ours, err := contract.Read(text)
 		kit.Must(t, err)

@@ -67,6 +67,21 @@ func ParseSecret(s string) (Secret, error) {
 	}}}, nil
 }
 
+// ParseSecrets reads secrets, and leaves out empty ones.
+func ParseSecrets(texts ...string) (secrets []Secret, err error) {
+	for _, text := range texts {
+		if text == "" {
+			continue
+		}
+		secret, err := ParseSecret(text)
+		if err != nil {
+			return nil, err
+		}
+		secrets = append(secrets, secret)
+	}
+	return secrets, nil
+}
+
 func decode(text string) ([]byte, error) {
 	key, err := encoding.DecodeString(text)
 	// The decoder skips line breaks; a receiver's may not.

@@ -50,8 +50,8 @@ func (g generator) writeClients(a api, c *contents) error {
 		return g.write(file, made.Bytes())
 	}
 	return errors.Join(
-		write(a.GoDir+"/operations.gen.go", `(?m)^func \(c \*Client\) (\w+)\(`, "client.go.tmpl", func(o operation) any { return goOperation{o} }),
-		write(a.TypeScriptClient, `(?m)^  (?:async )?(\w+)\(`, "client.ts.tmpl", func(o operation) any { return typeScriptOperation{o} }),
+		write(a.goOperations(), `(?m)^func \(c \*Client\) (\w+)\(`, "client.go.tmpl", func(o operation) any { return goOperation{o} }),
+		write(a.TypeScriptClient, `(?m)^  (?:async )?(\w+)\(`, "client.ts.tmpl", func(o operation) any { return typeScriptOperation{o, a.part} }),
 	)
 }
 

@@ -1,4 +1,4 @@
-// Generate writes everything that follows from the descriptions of both APIs, which are
+// Generate writes everything that follows from the descriptions of the APIs, which are
 // the OpenAPI documents in YAML: each operation is said once, there.
 //
 //	npm ci --prefix contrib/clients/typescript
@@ -6,7 +6,8 @@
 //
 // The types of requests and answers are made by oapi-codegen and openapi-typescript. Of a
 // property, x-null says what null is if it isn't that the property is left out: it clears,
-// or is a value. The types in Go have that, and bounds, as tags for wire/strictjson. What
+// or is a value. The types in Go have that, and bounds, as tags for wire/strictjson. Of a
+// text, x-empty says that an empty one is left out, so that its type in Go is no pointer. What
 // this package makes itself is what neither of them does: the document in JSON, in the
 // order of the one in YAML; methods that page, retry and repeat under one Idempotency-Key
 // as the clients do, where oapi-codegen's return an answer of any status and
@@ -21,6 +22,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/format"
@@ -50,11 +52,13 @@ type api struct {
 	routes           string // empty: they are written by hand
 	docs             string // empty: they have no table of the operations
 	commands         string // empty: it has no command line
+	part             string // names the files of an API whose methods are in the client of another
 }
 
 var apis = []api{
-	{documents + "openapi.yaml", "client", "teamdata", typeScript + "types.gen.ts", typeScript + "client.gen.ts", "", "", ""},
-	{documents + "admin.yaml", "client/admin", "admin", typeScript + "admin.gen.ts", typeScript + "admin-client.gen.ts", "admin/routes.gen.go", "docs/admin-api.md", "cli/operator/operations.gen.go"},
+	{documents + "openapi.yaml", "client", "teamdata", typeScript + "types.gen.ts", typeScript + "client.gen.ts", "", "", "", ""},
+	{documents + "pull.yaml", "client", "teamdata", typeScript + "pull.gen.ts", typeScript + "pull-client.gen.ts", "", "", "", "pull"},
+	{documents + "admin.yaml", "client/admin", "admin", typeScript + "admin.gen.ts", typeScript + "admin-client.gen.ts", "admin/routes.gen.go", "docs/admin-api.md", "cli/operator/operations.gen.go", ""},
 }
 
 const (
@@ -62,8 +66,18 @@ const (
 	typeScript = "contrib/clients/typescript/src/"
 )
 
-// goTypes is the file of an API's types in Go.
-func (a api) goTypes() string { return a.GoDir + "/api/types.gen.go" }
+// goTypes is the file of an API's types in Go, and goAliases that of their names in the
+// package of the client.
+func (a api) goTypes() string   { return a.GoDir + "/api/" + a.part + "types.gen.go" }
+func (a api) goAliases() string { return a.GoDir + "/" + a.part + "types.gen.go" }
+
+func (a api) goOperations() string { return a.GoDir + "/" + a.part + "operations.gen.go" }
+
+// Part reports whether its methods are in the client of another API.
+func (a api) Part() bool { return a.part != "" }
+
+// Transport is the field of the Go client by which its requests are sent.
+func (a api) Transport() string { return cmp.Or(a.part, "Transport") }
 
 // generator reads below one folder, and writes below another, which is the same but in
 // a test.

@@ -138,6 +138,9 @@ func forGo(schema any) {
 		if p["x-null"] != nil {
 			tags["null"] = p["x-null"]
 		}
+		if p["x-empty"] != nil {
+			p["x-go-type-skip-optional-pointer"] = true
+		}
 		p["x-oapi-codegen-extra-tags"] = tags
 	}
 	forGo(o["items"])
@@ -173,7 +176,7 @@ func (g generator) writeAliases(a api) error {
 	if constants != "" {
 		text += "\n// Their values.\nconst (\n" + constants + ")\n"
 	}
-	return g.write(a.GoDir+"/types.gen.go", []byte(text))
+	return g.write(a.goAliases(), []byte(text))
 }
 
 // module returns the path of this module, which users may have renamed.

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 )
 
 // typeScriptOperation is an operation as a method of the TypeScript client.
-type typeScriptOperation struct{ operation }
+type typeScriptOperation struct {
+	operation
+	part string
+}
 
 func (o typeScriptOperation) Comment() string {
 	text := upper(o.sentences())
@@ -84,6 +88,9 @@ func (o typeScriptOperation) Returns() string {
 	return o.Answer()
 }
 
+// transport is the field by which the request is sent.
+func (o typeScriptOperation) transport() string { return cmp.Or(o.part, "transport") }
+
 // Request is the call of the transport, as an expression.
 func (o typeScriptOperation) Request() string {
 	content := o.Argument()
@@ -93,9 +100,9 @@ func (o typeScriptOperation) Request() string {
 	request := `"` + o.method + `", ` + o.Target()
 	switch options := o.Options(); {
 	case options == "CallOptions" && content == "":
-		return "this.transport.request(" + request + ", options)"
+		return "this." + o.transport() + ".request(" + request + ", options)"
 	case options == "CallOptions":
-		return "this.transport.request(" + request + ", { ...options, body: " + content + " })"
+		return "this." + o.transport() + ".request(" + request + ", { ...options, body: " + content + " })"
 	case content == "":
 		content = "undefined"
 		fallthrough

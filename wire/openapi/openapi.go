@@ -1,8 +1,8 @@
-// Package openapi contains the descriptions of both APIs in OpenAPI 3.1: a document for
-// each version of the Team Data API, and that of the admin API.
+// Package openapi contains the descriptions of the APIs in OpenAPI 3.1: a document for
+// each version of the Team Data API, that of the pull API and that of the admin API.
 //
-// openapi.yaml and admin.yaml are written by hand; the files in JSON are generated from
-// them by `go generate ./...`. When a version of the Team Data API is published, both
+// openapi.yaml, pull.yaml and admin.yaml are written by hand; the files in JSON are generated
+// from them by `go generate ./...`. When a version of the Team Data API is published, both
 // files of the previous one are kept as openapi-<its date>.yaml and .json. wire/reference
 // generates the pages from them.
 //
@@ -31,6 +31,16 @@ var adminJSON []byte
 
 //go:embed admin.yaml
 var adminYAML []byte
+
+// Pull is the document of the pull API, whose version is the current one of the Team Data
+// API.
+var Pull = reference.Document{Version: "2026-10-06", JSON: pullJSON, YAML: pullYAML}
+
+//go:embed pull.json
+var pullJSON []byte
+
+//go:embed pull.yaml
+var pullYAML []byte
 
 //go:embed openapi*.yaml openapi*.json
 var files embed.FS

@@ -14,6 +14,16 @@ export class Base {
   }
 }
 
+/** A client that pulls, too. */
+export class Pulling extends Base {
+  protected readonly pull: Transport;
+
+  constructor(transport: Transport, pull: Transport) {
+    super(transport);
+    this.pull = pull;
+  }
+}
+
 /** Options of a single change. */
 export interface ChangeOptions extends CallOptions {
   /** Who did it, for the audit entry, in 1 to 200 characters. Without it the entry has no actor. */

@@ -6,5 +6,6 @@ export { Client, version } from "./client.gen.ts";
 export { List, NoAnswerError, TeamdataError, Transport } from "./transport.ts";
 export type { CallOptions, Config, ErrorCode, ListOptions, Page } from "./transport.ts";
 export type { AssistantInstructions, AuditLogEntry, Member, TestDelivery } from "./types.gen.ts";
+export type { Extension, LeasedDelivery, Nack, Pull, PulledDelivery } from "./pull.gen.ts";
 export { NotVerifiedError, WebhookVerifier } from "./webhook.ts";
 export type { VerifierOptions, WebhookBody, WebhookBytes, WebhookEvent, WebhookHeaders } from "./webhook.ts";
