@@ -6,8 +6,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"teamdata/e2e/kit"
 )
 
@@ -56,15 +54,11 @@ func TestSettingsClicksToPull(t *testing.T) {
 func (b *tab) paste(copies bool) {
 	b.t.Helper()
 	const sample = `() => [...document.querySelectorAll(".sample")].find((el) => el.checkVisibility()).querySelector("pre").textContent`
-	if b.clicks++; copies {
-		at, _ := evaluate[[]float64](b, `() => {
-			const found = [...document.querySelectorAll(".samples .copy")].find((el) => el.checkVisibility());
-			found.scrollIntoView({ block: "center", behavior: "instant" });
-			const r = found.getBoundingClientRect();
-			return [r.x + r.width / 2, r.y + r.height / 2];
-		}`)
-		kit.Must(b.t, chromedp.Do(b.ctx, chromedp.MouseClickXY(at[0], at[1])))
+	if copies {
+		b.pressOn("the button of the sample", `() => [...document.querySelectorAll(".samples .copy")].find((el) => el.checkVisibility())`)
 		b.sees("Copied")
+	} else {
+		b.clicks++ // people mark it
 	}
 	text, _ := evaluate[string](b, sample)
 	b.t.Logf("pasted:\n%s", text)
