@@ -79,7 +79,7 @@ var commandsOfPages = map[string]map[string]string{
 		"## PROXY protocol":      "e2e/docs TestPastedServers",
 	},
 	"docs/pull-samples.md": {
-		"## curl":            "runs until it is stopped; e2e/page pastes it from a page",
+		"## curl":            "it runs until it is stopped; e2e/page TestSettingsClicksToPull pastes it from a page",
 		"## teamdata listen": "goes on until it is stopped",
 	},
 	"docs/settings.md": {
