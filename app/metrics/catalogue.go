@@ -18,7 +18,7 @@ var Catalogue = []Entry{
 
 	{"teamdata_http_requests_total", "counter", []string{"route", "code"}, "Requests by the pattern of their route and the status of their answer. Status 0 is an answer that was broken off."},
 	{"teamdata_http_request_duration_seconds", "histogram", []string{"route"}, "Time from a request's arrival to the end of its answer."},
-	{"teamdata_limit_hits_total", "counter", []string{"limit"}, "Requests that a rate limit refused, by limit: client or key."},
+	{"teamdata_limit_hits_total", "counter", []string{"limit"}, "Requests that a rate limit refused, by limit: client, key or pull."},
 
 	{"teamdata_commits_total", "counter", []string{"result"}, "Commits by result: ok or failed."},
 	{"teamdata_commit_duration_seconds", "histogram", nil, "Time of a commit, from its first update's start to the end of its sync, or to the database's answer."},
