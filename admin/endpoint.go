@@ -40,7 +40,7 @@ func (r *request) listEndpoints() error {
 
 func (r *request) createEndpoint() error {
 	b := decode[api.NewEndpoint](r)
-	e := store.Endpoint{OrgID: r.org(), ID: orZero(b.ID), URL: orZero(b.URL), Events: b.Events, Description: orZero(b.Description), Secret: orZero(b.Secret)}
+	e := store.Endpoint{OrgID: r.org(), ID: orZero(b.ID), URL: b.URL, Events: b.Events, Description: orZero(b.Description), Secret: orZero(b.Secret)}
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		if err := store.CheckKind(orZero(b.Kind), e.URL); err != nil {
 			return store.Answer{}, err

@@ -213,7 +213,7 @@ func completeKey(tx Tx, k APIKey) (APIKey, error) {
 }
 
 // checkPullable checks that the endpoints of a key are pulled, each named once. Those of a
-// revoked one may be gone.
+// revoked one may have been removed.
 func checkPullable(tx Tx, k APIKey) error {
 	if !k.RevokedAt.IsZero() {
 		return nil

@@ -401,7 +401,7 @@ type Endpoint struct {
 	Secret *string `json:"secret,omitempty"`
 
 	// URL Where events are sent; absent if they are pulled.
-	URL *string `json:"url,omitempty"`
+	URL string `json:"url,omitempty"`
 
 	// Warnings A likely problem with the URL, in the answer to a creation or an update, such as an address that the server refuses to deliver to, or another endpoint with the same URL.
 	Warnings *[]string `json:"warnings,omitempty"`
@@ -692,7 +692,7 @@ type NewEndpoint struct {
 	Secret *string `json:"secret,omitempty"`
 
 	// URL Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. Required unless the kind is `pull`, which has none.
-	URL *string `json:"url,omitempty"`
+	URL string `json:"url,omitempty"`
 }
 
 // NewEvent An event to send.
