@@ -93,8 +93,9 @@ test("what is refused is given back with the reason", async (t) => {
   const [back] = await p.until("retrying", 1);
   await p.until("acknowledged", 1);
   await stop();
-  const reason = (await admin.readDelivery(p.org, back!.id)).history.at(-1)!.reason;
-  assert.equal(reason, `the database is \uFFFDaway ${"é".repeat(276)}…`.slice(0, 300));
+  const reason = (await admin.readDelivery(p.org, back!.id)).history.at(-1)!.reason ?? "";
+  assert.match(reason, /^the database is \uFFFDaway é+…$/);
+  assert.equal(reason.length, 300);
   assert.equal(refused[0], back!.id);
 });
 
