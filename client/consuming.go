@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	pullWait  = 30 * time.Second // for the first delivery: a line that was cut is noticed soon after
-	pullSlack = 15 * time.Second // for the answer to a pull, beyond its wait
-	ackAfter  = time.Second      // when what was handled is acknowledged without a pull
-	lastCalls = 10 * time.Second // what the last requests may take, beyond the grace
+	pullWait    = 30 * time.Second // for the first delivery: a line that was cut is noticed soon after
+	callTimeout = 15 * time.Second // for an answer, beyond a pull's wait
+	ackAfter    = time.Second      // when what was handled is acknowledged without a pull
+	lastCalls   = 10 * time.Second // what the last requests may take, beyond the grace
 )
 
 // consuming is a running Consume. Its state is for the goroutine of run alone: what others do
@@ -34,10 +34,12 @@ type consuming struct {
 	acks        []string          // ids that were handled, to be sent
 	unconfirmed map[string]bool   // ids that were handled, which the server may not know
 
-	pulling, acking, extending bool // whether such a request is under way
-	returning                  int  // requests that give deliveries back
-	begun                      bool // whether a pull has succeeded
-	failures                   int  // of pulls and acknowledgments, since one succeeded
+	pulling, acking, extending bool      // whether such a request is under way
+	returning                  int       // requests that give deliveries back
+	begun                      bool      // whether a pull has succeeded
+	asked                      int       // how many deliveries the last pull asked for
+	filled                     time.Time // when it was answered with as many; zero: with fewer
+	failures                   int       // of pulls and acknowledgments, since one succeeded
 	pullAt, ackAt, extendAt    time.Time
 
 	stopped time.Time // zero: it goes on
@@ -58,10 +60,10 @@ type taken struct {
 
 func newConsuming(ctx context.Context, c *Client, from Consumer) *consuming {
 	single := *c.pull
-	single.retries, single.timeout = -1, pullWait+pullSlack
+	single.retries, single.timeout = -1, pullWait+callTimeout
 	s := &consuming{
 		Consumer: from, once: &Client{c.Transport, &single}, again: c, news: make(chan func()), gone: make(chan struct{}),
-		held: map[string]*taken{}, unconfirmed: map[string]bool{},
+		held: map[string]*taken{}, unconfirmed: map[string]bool{}, asked: min(from.Parallel, from.Limit),
 	}
 	s.pulls, s.stopPulls = context.WithCancel(ctx)
 	s.rest, s.stopRest = context.WithCancel(context.WithoutCancel(ctx))

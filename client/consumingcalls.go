@@ -2,6 +2,7 @@ package teamdata
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	mathrand "math/rand/v2"
 	"net/http"
@@ -42,10 +43,11 @@ func (c *consuming) hungry() bool {
 func (c *consuming) pull() {
 	acks := c.takeAcks()
 	c.pulling = true
-	wait, lease := int(pullWait.Seconds()), int(c.Lease.Seconds())
 	began := time.Now()
+	c.asked = c.limit(began)
+	limit, wait, lease := c.asked, int(pullWait.Seconds()), int(c.Lease.Seconds())
 	c.do(func() func() {
-		found, err := c.once.PullDeliveries(c.pulls, c.Endpoint, Pull{Limit: &c.Limit, WaitSeconds: &wait, LeaseSeconds: &lease, Ack: &acks}, IdempotencyKey(""))
+		found, err := c.once.PullDeliveries(c.pulls, c.Endpoint, Pull{Limit: &limit, WaitSeconds: &wait, LeaseSeconds: &lease, Ack: &acks}, IdempotencyKey(""))
 		until := time.Now().Add(c.Lease)
 		return func() {
 			c.pulling = false
@@ -54,7 +56,10 @@ func (c *consuming) pull() {
 				c.pullFailed(err, len(acks) > 0)
 				return
 			}
-			c.begun = true
+			c.begun, c.filled = true, time.Time{}
+			if len(found) == limit {
+				c.filled = time.Now()
+			}
 			for _, d := range found {
 				c.take(d, until)
 			}
@@ -66,6 +71,20 @@ func (c *consuming) pull() {
 			}
 		}
 	})
+}
+
+// limit is how many deliveries a pull asks for. Those of the last one have been handled, or are
+// being so.
+func (c *consuming) limit(now time.Time) int {
+	switch took := now.Sub(c.filled); {
+	case c.filled.IsZero():
+		return c.asked
+	case took < time.Second:
+		return min(2*c.asked, c.Limit)
+	case took > 2*time.Second:
+		return max(c.asked/2, min(c.Parallel, c.Limit))
+	}
+	return c.asked
 }
 
 func (c *consuming) pullFailed(err error, acked bool) {
@@ -82,6 +101,9 @@ func (c *consuming) pullFailed(err error, acked bool) {
 	if !ok || !c.once.pull.retrying(err, wait) {
 		c.stop(err)
 		return
+	}
+	if errors.Is(err, ErrNoAnswer) { // over HTTP/2 the next pull would go by the same line, which may be dead
+		c.once.pull.http.CloseIdleConnections()
 	}
 	c.failures++
 	c.pullAt = time.Now().Add(wait)
@@ -165,7 +187,9 @@ func (c *consuming) acknowledge() {
 // ack acknowledges deliveries but those that the endpoint does not have any more, and returns
 // which are left.
 func (c *consuming) ack(ids []string) (left []string, err error) {
-	err = c.once.AckDeliveries(c.rest, c.Endpoint, ids)
+	ctx, end := context.WithTimeout(c.rest, callTimeout)
+	defer end()
+	err = c.once.AckDeliveries(ctx, c.Endpoint, ids)
 	switch {
 	case err == nil || has(err, CodeBadRequest) && len(ids) == 1:
 		return nil, nil
@@ -244,7 +268,9 @@ func (c *consuming) extend() {
 func (c *consuming) extendThose(leases []LeasedDelivery, lasts time.Duration) (extended []PulledDelivery, ended []LeasedDelivery, err error) {
 	seconds := int(lasts.Seconds())
 	for some := range slices.Chunk(leases, maxExtended) {
-		found, errSome := c.once.ExtendLeases(c.rest, c.Endpoint, Extension{Deliveries: some, LeaseSeconds: &seconds})
+		ctx, end := context.WithTimeout(c.rest, callTimeout)
+		found, errSome := c.once.ExtendLeases(ctx, c.Endpoint, Extension{Deliveries: some, LeaseSeconds: &seconds})
+		end()
 		switch {
 		case !has(errSome, CodeConflict) && !has(errSome, CodeBadRequest):
 		case len(some) == 1:
