@@ -161,12 +161,15 @@ func without(found, those []pulled) []pulled {
 	})
 }
 
-// endedLeases are the ranges of deliveries whose leases have ended. A lease that ends later
-// than any granted now is of a time before the clock was set back.
+// clockSkew is how far a clock may be set back without ending leases for it.
+const clockSkew = time.Minute
+
+// endedLeases are the ranges of deliveries whose leases have ended. A lease that ends much
+// later than any granted now is of a time before the clock was set back.
 func (t Tx) endedLeases(endpoint uint64) []rows.Range {
 	ended, beyond := listOf(endpoint, ListLeased), listOf(endpoint, ListLeased)
 	ended.To = placeKey(nil, endpoint, ListLeased, t.justAfter(0))
-	beyond.From = placeKey(nil, endpoint, ListLeased, t.justAfter(MaxLease))
+	beyond.From = placeKey(nil, endpoint, ListLeased, t.justAfter(MaxLease+clockSkew))
 	return []rows.Range{ended, beyond}
 }
 
