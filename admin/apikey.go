@@ -11,8 +11,11 @@ import (
 )
 
 func keyJSON(k store.APIKey, state store.KeyState, u store.KeyUse) object {
-	return newObject().text("id", k.ID).text("name", k.Name).text("state", string(state)).texts("scopes", k.Scopes.Names()).
-		text("createdBy", k.CreatedBy).time("createdAt", k.CreatedAt).
+	o := newObject().text("id", k.ID).text("name", k.Name).text("state", string(state)).texts("scopes", k.Scopes.Names())
+	if len(k.Endpoints) > 0 {
+		o = o.texts("endpoints", k.Endpoints)
+	}
+	return o.text("createdBy", k.CreatedBy).time("createdAt", k.CreatedAt).
 		time("expiresAt", k.ExpiresAt).time("revokedAt", k.RevokedAt).time("lastUsedAt", u.LastUsedAt)
 }
 
@@ -52,7 +55,7 @@ func formatKey(tx store.Tx, k store.APIKey) ([]byte, error) {
 func (r *request) createKey() error {
 	k, in := store.APIKey{OrgID: r.org()}, r.in
 	r.read(in.Value("name", &k.Name), strictjson.Set(in, "scopes", &k.Scopes, store.ParseScope),
-		in.Value("createdBy", &k.CreatedBy), in.Value("expiresAt", &k.ExpiresAt))
+		in.Value("endpoints", &k.Endpoints), in.Value("createdBy", &k.CreatedBy), in.Value("expiresAt", &k.ExpiresAt))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		k, secret, err := store.CreateKey(tx, r.actor, k)
 		return withSecret(http.StatusCreated, keyJSON(k, store.KeyActive, store.KeyUse{}), "key", k.ID+"."+secret), err

@@ -11,16 +11,21 @@ import (
 func deliveryJSON(d store.Delivery, e *store.Endpoint) object {
 	last := cmp.Or(d.LastAttempt(), &store.Attempt{})
 	due, attempted := d.DueAt, d.ShownAt()
-	switch {
-	case !d.State.Waiting():
+	if !d.State.Waiting() {
 		due = time.Time{}
-	case len(d.History) == 0:
-		attempted = time.Time{}
 	}
-	return newObject().text("id", d.ID).text("endpointId", d.EndpointID).text("eventId", d.EventID).text("eventType", d.EventType).
+	if !d.State.Finished() {
+		attempted = last.EndedAt
+	}
+	o := newObject().text("id", d.ID).text("endpointId", d.EndpointID).text("eventId", d.EventID).text("eventType", d.EventType).
 		text("state", d.StateAt(e).String()).number("attempts", int64(d.Attempts)).
 		time("lastAttemptAt", attempted).status("lastStatus", last.Status).nullable("lastReason", last.Reason).
 		time("createdAt", d.CreatedAt).time("dueAt", due).time("finishedAt", d.FinishedAt)
+	if d.State != store.StateLeased {
+		return o
+	}
+	l := d.Lease()
+	return o.raw("lease", newObject().text("keyId", l.KeyID).time("grantedAt", l.GrantedAt).time("endsAt", l.EndsAt).end())
 }
 
 func (r *request) readDelivery() error {
@@ -37,8 +42,12 @@ func (r *request) readDelivery() error {
 
 func attemptJSON(a store.Attempt) []byte {
 	took := strconv.AppendFloat(nil, float64(a.Took().Microseconds())/1000, 'f', 3, 64)
-	return newObject().time("startedAt", a.StartedAt).raw("tookMs", took).status("status", a.Status).
-		nullable("reason", a.Reason).text("answer", string(a.Answer)).time("nextAt", a.NextAt).end()
+	o := newObject().time("startedAt", a.StartedAt).raw("tookMs", took).status("status", a.Status).
+		nullable("reason", a.Reason).text("answer", string(a.Answer)).time("nextAt", a.NextAt)
+	if a.KeyID != "" {
+		o = o.text("keyId", a.KeyID)
+	}
+	return o.end()
 }
 
 func (r *request) replayDelivery() error {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
@@ -10,18 +11,30 @@ import (
 	"teamdata/wire/web"
 )
 
-func endpointJSON(e store.Endpoint) object {
-	return newObject().text("id", e.ID).text("url", e.URL).text("description", e.Description).texts("events", e.Events).
+func endpointJSON(tx store.Tx, e store.Endpoint) (object, error) {
+	o := newObject().text("id", e.ID).text("kind", e.Kind())
+	if !e.Pull() {
+		o = o.text("url", e.URL)
+	}
+	o = o.text("description", e.Description).texts("events", e.Events).
 		time("createdAt", e.CreatedAt).time("disabledAt", e.DisabledAt).
 		nullable("disabledBy", e.DisabledBy).nullable("disabledReason", e.DisabledReason).time("oldSecretUntil", e.OldSecretUntil)
+	if !e.Pull() {
+		return o, nil
+	}
+	last, err := tx.LastPulled(e.Number)
+	return o.time("lastPulledAt", last.At).nullable("lastPulledBy", last.KeyID), err
 }
-
-func formatEndpoint(e store.Endpoint) []byte { return endpointJSON(e).end() }
 
 func (r *request) listEndpoints() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		endpoints, err := tx.Endpoints(r.org())
-		return pageOf(endpoints, 0, q, func(e store.Endpoint) string { return e.ID }, formatEndpoint), err
+		page := pageOf(endpoints, 0, q, func(e store.Endpoint) string { return e.ID }, func(e store.Endpoint) []byte {
+			shown, errShown := endpointJSON(tx, e)
+			err = errors.Join(err, errShown)
+			return shown.end()
+		})
+		return page, err
 	})
 }
 
@@ -29,6 +42,9 @@ func (r *request) createEndpoint() error {
 	b := decode[api.NewEndpoint](r)
 	e := store.Endpoint{OrgID: r.org(), ID: orZero(b.ID), URL: b.URL, Events: b.Events, Description: orZero(b.Description), Secret: orZero(b.Secret)}
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
+		if err := store.CheckKind(orZero(b.Kind), e.URL); err != nil {
+			return store.Answer{}, err
+		}
 		e, err := store.CreateEndpoint(tx, r.actor, e)
 		o, err := r.warned(tx, e, err)
 		return withSecret(http.StatusCreated, o, "secret", e.Secret), err
@@ -41,25 +57,29 @@ func (r *request) warned(tx store.Tx, e store.Endpoint, failed error) (object, e
 		return nil, failed
 	}
 	var warnings []string
-	if warn := r.api.config.WarnOfURL; warn != nil && warn(e.URL) != "" {
+	if warn := r.api.config.WarnOfURL; warn != nil && !e.Pull() && warn(e.URL) != "" {
 		warnings = append(warnings, warn(e.URL))
 	}
+	o, failed := endpointJSON(tx, e)
 	others, err := store.WithSameURL(tx, e)
 	for _, id := range others {
 		warnings = append(warnings, "The endpoint "+id+" has the same URL: events that both select are sent there twice.")
 	}
-	o := endpointJSON(e)
 	if len(warnings) > 0 {
 		o = o.texts("warnings", warnings)
 	}
-	return o, err
+	return o, errors.Join(failed, err)
 }
 
 func (r *request) readEndpoint() error { return r.view(r.answerEndpoint) }
 
 func (r *request) answerEndpoint(tx store.Tx) (store.Answer, error) {
 	e, err := store.FindEndpoint(tx, r.org(), r.Param("endpoint"))
-	return ok(formatEndpoint(e)), err
+	if err != nil {
+		return store.Answer{}, err
+	}
+	o, err := endpointJSON(tx, e)
+	return ok(o.end()), err
 }
 
 func (r *request) updateEndpoint() error {
@@ -122,6 +142,10 @@ func (r *request) rotateSecret() error {
 	b := decodeOptional[api.Rotation](r)
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.RotateSecret(tx, r.actor, r.org(), r.Param("endpoint"), orZero(b.Secret), seconds(b.OverlapSeconds))
-		return withSecret(http.StatusOK, endpointJSON(e), "secret", e.Secret), err
+		if err != nil {
+			return store.Answer{}, err
+		}
+		o, err := endpointJSON(tx, e)
+		return withSecret(http.StatusOK, o, "secret", e.Secret), err
 	})
 }

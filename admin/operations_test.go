@@ -18,7 +18,7 @@ const (
 	ada          = `{"id":"mem_1","userId":"usr_ada","role":"owner","name":"Ada","email":"ada@acme.example","createdAt":"2026-01-01T00:00:00.000Z","apiKeys":{"active":1,"suspended":0}}`
 	bob          = `{"id":"mem_2","userId":"usr_bob","role":"member","name":"","email":"","createdAt":"2026-01-02T00:00:00.000Z","apiKeys":{"active":0,"suspended":0}}`
 	key1         = `{"id":"key_1","name":"reader","state":"active","scopes":["read"],"createdBy":"usr_ada","createdAt":"2026-01-01T00:00:00.000Z","expiresAt":null,"revokedAt":null,"lastUsedAt":"2026-01-03T00:00:00.002Z"}`
-	whe1         = `{"id":"whe_1","url":"https://acme.example/hook","description":"","events":["member.added","member.changed","member.removed","subscription.changed","file.uploaded","assistant.instructionsChanged"],"createdAt":"2026-01-01T00:00:00.000Z","disabledAt":null,"disabledBy":null,"disabledReason":null,"oldSecretUntil":null}`
+	whe1         = `{"id":"whe_1","kind":"push","url":"https://acme.example/hook","description":"","events":["member.added","member.changed","member.removed","subscription.changed","file.uploaded","assistant.instructionsChanged"],"createdAt":"2026-01-01T00:00:00.000Z","disabledAt":null,"disabledBy":null,"disabledReason":null,"oldSecretUntil":null}`
 	whd1         = `{"id":"$whd","endpointId":"whe_1","eventId":"{{evt}}","eventType":"webhook.test","state":"failed","attempts":1,"lastAttemptAt":"2026-10-06T11:00:00.012Z","lastStatus":500,"lastReason":"the receiver answered 500, and not 2xx","createdAt":"2026-10-06T12:00:00.000Z","dueAt":null,"finishedAt":"2026-10-06T11:00:00.012Z"`
 	history      = `[{"startedAt":"2026-10-06T11:00:00.000Z","tookMs":12.345,"status":500,"reason":"the receiver answered 500, and not 2xx","answer":"oops\ufffd","nextAt":null}]`
 	rpl1         = `{"id":"rpl_1","state":"running","done":1,"total":2,"more":false,"filter":{"endpoint":"whe_1","state":"failed","type":null,"status":null,"since":"2026-01-01T00:00:00.000Z","until":null,"q":null},"actorId":"usr_ada","createdAt":"2026-01-03T00:00:00.000Z","finishedAt":null}`
@@ -29,7 +29,7 @@ const (
 )
 
 var operations = []operation{
-	{method: "GET", path: "/status", status: 200, answer: `{"version":"1.2.3","dataFile":"/srv/teamdata.db","size":65536,"schema":1,"sealed":false,"aheadOfClock":null,"since":` + at + `,"addresses":["https://127.0.0.1:8443"],"certificates":[{"name":"data.example.com","authority":"https://acme.test/dir","notAfter":` + at + `,"nextRenewal":null,"lastError":"no answer","lastErrorAt":null}],"waiting":{"endpoints":0,"dueAt":null,"mails":0},"deletedOrgs":[]}`},
+	{method: "GET", path: "/status", status: 200, answer: `{"version":"1.2.3","dataFile":"/srv/teamdata.db","size":65536,"schema":1,"sealed":false,"aheadOfClock":null,"since":` + at + `,"addresses":["https://127.0.0.1:8443"],"certificates":[{"name":"data.example.com","authority":"https://acme.test/dir","notAfter":` + at + `,"nextRenewal":null,"lastError":"no answer","lastErrorAt":null}],"waiting":{"endpoints":0,"dueAt":null,"pull":0,"pullAt":null,"leased":0,"mails":0},"deletedOrgs":[]}`},
 	{method: "GET", path: "/backup", status: 200, answer: "{{*}}"},
 	{method: "GET", path: "/audit-log", status: 200, answer: `{"data":[],"next":null,"hasMore":false}`},
 	{method: "GET", path: "/orgs", status: 200, answer: `{"data":[` + acme + `,{"id":"org_other",{{*}}}],"next":"0.org_other","hasMore":false}`},
@@ -81,11 +81,15 @@ var operations = []operation{
 	{method: "POST", path: "/orgs/org_acme/keys", body: `{"name":"w","scopes":["write","read"],"createdBy":"usr_ada","expiresAt":"2026-10-07T00:00:00Z"}`, status: 201,
 		answer: `{"id":"{{key}}","name":"w","state":"active","scopes":["read","write"],"createdBy":"usr_ada","createdAt":` + at + `,"expiresAt":"2026-10-07T00:00:00.000Z","revokedAt":null,"lastUsedAt":null,"key":"{{key}}.{{secret}}"}`, audit: "apiKey.created"},
 	{method: "GET", path: "/orgs/org_acme/keys/key_1", status: 200, answer: key1},
+	{method: "POST", path: "/orgs/org_acme/keys", body: `{"scopes":["receive"],"endpoints":[],"createdBy":"usr_ada"}`, status: 201,
+		answer: `{"id":"{{key}}","name":"","state":"active","scopes":["receive"],"createdBy":"usr_ada","createdAt":` + at + `,"expiresAt":null,"revokedAt":null,"lastUsedAt":null,"key":"{{key}}.{{secret}}"}`, audit: "apiKey.created"},
 	{method: "POST", path: "/orgs/org_acme/keys/key_1/revoke", status: 200, answer: strings.NewReplacer(`"revokedAt":null`, `"revokedAt":`+at, "active", "revoked").Replace(key1), audit: "apiKey.revoked"},
 
 	{method: "GET", path: "/orgs/org_acme/endpoints", status: 200, answer: `{"data":[` + whe1 + `],"next":"0.whe_1","hasMore":false}`},
 	{method: "POST", path: "/orgs/org_acme/endpoints", body: `{"id":"whe_2","url":"https://acme.example/2","events":["invoice.paid"],"description":"Books"}`, status: 201,
-		answer: `{"id":"whe_2","url":"https://acme.example/2","description":"Books","events":["invoice.paid"],"createdAt":` + at + `,"disabledAt":null,"disabledBy":null,"disabledReason":null,"oldSecretUntil":null,"secret":"{{whsec}}"}`, audit: "endpoint.created"},
+		answer: `{"id":"whe_2","kind":"push","url":"https://acme.example/2","description":"Books","events":["invoice.paid"],"createdAt":` + at + `,"disabledAt":null,"disabledBy":null,"disabledReason":null,"oldSecretUntil":null,"secret":"{{whsec}}"}`, audit: "endpoint.created"},
+	{method: "POST", path: "/orgs/org_acme/endpoints", body: `{"id":"whe_pull","kind":"pull","events":["invoice.paid"]}`, status: 201,
+		answer: `{"id":"whe_pull","kind":"pull","description":"","events":["invoice.paid"],"createdAt":` + at + `,"disabledAt":null,"disabledBy":null,"disabledReason":null,"oldSecretUntil":null,"lastPulledAt":null,"lastPulledBy":null,"secret":"{{whsec}}"}`, audit: "endpoint.created"},
 	{method: "GET", path: "/orgs/org_acme/endpoints/whe_1", status: 200, answer: whe1},
 	{method: "PATCH", path: "/orgs/org_acme/endpoints/whe_1", body: `{"description":"Main"}`, status: 200, answer: strings.Replace(whe1, `"description":""`, `"description":"Main"`, 1), audit: "endpoint.changed"},
 	{method: "DELETE", path: "/orgs/org_acme/endpoints/whe_1", status: 204, audit: "endpoint.removed"},

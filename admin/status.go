@@ -22,7 +22,8 @@ func (r *request) readStatus() error {
 	if err != nil {
 		return err
 	}
-	waiting := newObject().number("endpoints", int64(b.Busy)).time("dueAt", b.DueAt).number("mails", int64(b.Mails)).end()
+	waiting := newObject().number("endpoints", int64(b.Busy)).time("dueAt", b.DueAt).number("pull", int64(b.Pull)).time("pullAt", b.PullAt).
+		number("leased", int64(b.Leased)).number("mails", int64(b.Mails)).end()
 	o := newObject().text("version", r.api.config.Version).text("dataFile", s.DataFile).
 		number("size", s.Size).number("schema", int64(s.Schema)).flag("sealed", s.Sealed).time("aheadOfClock", s.Ahead).
 		time("since", s.Since).texts("addresses", s.Addresses)

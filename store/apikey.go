@@ -212,8 +212,12 @@ func completeKey(tx Tx, k APIKey) (APIKey, error) {
 		checkOrg(tx, k.OrgID), checkPullable(tx, k), checkNew(err, "id", "an API key %s exists already", k.ID))
 }
 
-// checkPullable checks that the endpoints of a key are pulled, each named once.
+// checkPullable checks that the endpoints of a key are pulled, each named once. Those of a
+// revoked one may have been removed.
 func checkPullable(tx Tx, k APIKey) error {
+	if !k.RevokedAt.IsZero() {
+		return nil
+	}
 	for i, id := range k.Endpoints {
 		e, err := tx.Endpoint(k.OrgID, id)
 		switch {

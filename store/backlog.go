@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"teamdata/store/rows"
 )
 
 // Limits of a Backlog's counts, to keep counting a large queue cheap.
@@ -47,6 +49,7 @@ type Backlog struct {
 	Busy    int       // enabled endpoints with deliveries that wait to be sent
 	DueAt   time.Time // of the earliest of those; zero: none
 	PullAt  time.Time // since when the oldest waits to be pulled; zero: none
+	Leased  int       // deliveries that were pulled and not acknowledged yet, up to MaxCountedDeliveries
 	HeldAt  time.Time // since when the oldest has been held; zero: none
 	Mails   int       // waiting messages, up to MaxCountedMails
 	MailsAt time.Time // when the oldest of them was queued; zero: none
@@ -68,6 +71,9 @@ func (t Tx) Backlog(ctx context.Context) (b Backlog, err error) {
 		}
 		return true, t.countWaiting(&b.Waiting, some, MaxCountedDeliveries)
 	})
+	if err == nil {
+		b.Leased, err = t.countLeased(MaxCountedDeliveries)
+	}
 	if err != nil {
 		return b, err
 	}
@@ -76,6 +82,30 @@ func (t Tx) Backlog(ctx context.Context) (b Backlog, err error) {
 		b.MailsAt = mails[0].CreatedAt
 	}
 	return b, err
+}
+
+// countLeased counts the deliveries that are leased, up to most.
+func (t Tx) countLeased(most int) (n int, err error) {
+	for after := FirstPull; n < most; {
+		found, err := t.pulledAfter(after, endpointsAtOnce)
+		if err != nil || len(found) == 0 {
+			return n, err
+		}
+		ranges := make([]rows.Range, len(found))
+		for i := range found {
+			ranges[i] = listOf(found[i].Number, ListLeased)
+			ranges[i].Limit = most - n
+		}
+		counts, err := t.Count(&deliveries.Kind, ranges)
+		for _, leased := range counts {
+			n += leased
+		}
+		if err != nil {
+			return n, stored(err)
+		}
+		after = found[len(found)-1].Number
+	}
+	return min(n, most), nil
 }
 
 // earliest returns the earlier of two times; a zero a is none.

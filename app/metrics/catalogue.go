@@ -45,10 +45,11 @@ var Catalogue = []Entry{
 	{"teamdata_retention_running_seconds", "gauge", nil, "How long the sweep that drops such records has been running, or 0 when none is. After 10 minutes it speeds up."},
 	{"teamdata_retention_last_success_timestamp_seconds", "gauge", nil, "When a sweep last ended with nothing left to drop, or 0 if none has since the start."},
 
-	{"teamdata_queue_deliveries", "gauge", []string{"state"}, "Waiting deliveries: due, later (their retry is not due yet) or held (their endpoint is disabled). Counted at the scrape, up to 100,000 in all."},
+	{"teamdata_queue_deliveries", "gauge", []string{"state"}, "Deliveries: due, later (their retry is not due yet), held (their endpoint is disabled) or pull (they wait to be pulled), counted at the scrape up to 100,000 in all; and leased, those that were pulled and not acknowledged yet, up to 100,000 too."},
 	{"teamdata_queue_capped", "gauge", nil, "1 while more deliveries wait than were counted."},
-	{"teamdata_queue_endpoints", "gauge", nil, "Endpoints with deliveries that wait, excluding disabled endpoints."},
+	{"teamdata_queue_endpoints", "gauge", nil, "Endpoints with deliveries that wait to be sent, excluding disabled endpoints."},
 	{"teamdata_queue_due_lag_seconds", "gauge", nil, "How long the earliest delivery has been due, or 0 when none is due."},
+	{"teamdata_queue_pull_oldest_seconds", "gauge", nil, "How long the oldest delivery has been waiting to be pulled, or 0 when none is. After --held-retention it is dropped."},
 	{"teamdata_queue_held_oldest_seconds", "gauge", nil, "How long the oldest held delivery has been held, or 0 when none is held. After --held-retention it is dropped."},
 	{"teamdata_mails_waiting", "gauge", nil, "Mails waiting to be sent, counted up to 1,000."},
 	{"teamdata_mail_oldest_seconds", "gauge", nil, "Age of the oldest mail that waits, or 0 when none waits."},

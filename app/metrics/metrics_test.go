@@ -61,7 +61,7 @@ func full() Sources {
 			return Storage{Stats: store.Stats{Reads: 2, OldestRead: time.Second, Size: 3, Free: 4}, DiskFree: 5}, nil
 		},
 		Queue: func() (store.Backlog, error) {
-			return store.Backlog{Waiting: store.Waiting{Due: 1, Later: 2, Held: 3}, Busy: 4, DueAt: time.Now().Add(time.Hour), HeldAt: time.Now().Add(time.Hour), Mails: 5}, nil
+			return store.Backlog{Waiting: store.Waiting{Due: 1, Later: 2, Held: 3, Pull: 5}, Leased: 6, Busy: 4, DueAt: time.Now().Add(time.Hour), HeldAt: time.Now().Add(time.Hour), Mails: 5}, nil
 		},
 		Nodes: func() (Nodes, error) { return Nodes{}, nil },
 		Certificates: func() []store.CertificateStatus {
@@ -131,9 +131,12 @@ teamdata_queue_capped 0
 teamdata_queue_deliveries state=due 1
 teamdata_queue_deliveries state=held 3
 teamdata_queue_deliveries state=later 2
+teamdata_queue_deliveries state=leased 6
+teamdata_queue_deliveries state=pull 5
 teamdata_queue_due_lag_seconds 0
 teamdata_queue_endpoints 4
 teamdata_queue_held_oldest_seconds 0
+teamdata_queue_pull_oldest_seconds 0
 teamdata_read_oldest_seconds 1
 teamdata_reads_open 2
 teamdata_ready 1

@@ -64,7 +64,7 @@ func readDirectory(ctx context.Context, address string, roots *x509.CertPool, ve
 func (d *doctor) checkMail(ctx context.Context) {
 	switch {
 	case d.SMTPURL == "":
-		d.warn("name a mail server with --smtp-url", "nobody is notified of disabled endpoints: there is no mail server")
+		d.warn("name a mail server with --smtp-url", "nobody is notified of disabled endpoints and of events that nobody pulls: there is no mail server")
 		return
 	case !d.Online:
 		d.ok("not called: see --online")

@@ -20,7 +20,7 @@ queued.
 ` + statesHelp,
 		example: "delivery list --endpoint whe_hook\ndelivery list --state failed --since 24h --limit 20\ndelivery list --type 'invoice.*' --status 5xx\ndelivery list --query evt_01JD",
 		op:      listDeliveries,
-		columns: columns{"DELIVERY", "id", "STATE", "state", "EVENT", "eventType", "STATUS", "lastStatus", "ATTEMPTS", "attempts", "LAST", "lastAttemptAt", "DUE", "dueAt", "ENDPOINT", "endpointId"},
+		columns: columns{"DELIVERY", "id", "STATE", "state", "EVENT", "eventType", "STATUS", "lastStatus", "ATTEMPTS", "attempts", "LAST", "lastAttemptAt", "DUE", "dueAt", "LEASE ENDS", "lease.endsAt", "ENDPOINT", "endpointId"},
 		none:    "no such deliveries; send one with: teamdata endpoint test ENDPOINT",
 	})
 	r.add(action{use: "show DELIVERY", short: "Show a delivery with its attempts and its body", example: "delivery show whd_01JD", op: readDelivery, print: (*session).showDelivery})
@@ -36,11 +36,11 @@ have. To replay many deliveries, see: teamdata replay create`,
 }
 
 const statesHelp = `A delivery is pending before its first attempt, retrying until the next one,
-held while its endpoint is disabled, failed after the last attempt, or
-acknowledged. As a --state, waiting is any of the first three, and unsuccessful
-is failed, or waiting for a retry.`
+held while its endpoint is disabled, leased to the consumer that pulled it,
+failed after the last attempt, or acknowledged. As a --state, waiting is any of
+the first three, and unsuccessful is failed, or waiting for a retry.`
 
-var attemptColumns = columns{"STARTED", "startedAt", "MS", "tookMs", "STATUS", "status", "NEXT", "nextAt", "REASON", "reason", "ANSWER", "answer"}
+var attemptColumns = columns{"STARTED", "startedAt", "MS", "tookMs", "STATUS", "status", "KEY", "keyId", "NEXT", "nextAt", "REASON", "reason", "ANSWER", "answer"}
 
 // showDelivery prints a delivery, its attempts as a table, and what is sent.
 func (s *session) showDelivery(answer json.RawMessage) error {

@@ -10,20 +10,20 @@ import (
 )
 
 func endpointCommand(e *env) *cobra.Command {
-	r := newOrgResource(e, "endpoint", "Manage the endpoints that an org's events are sent to")
+	r := newOrgResource(e, "endpoint", "Manage the endpoints that an org's events are sent to, or pulled from")
 	endpointCreate(r)
 	r.add(action{
 		use: "list", short: "List the endpoints",
 		example: "endpoint list --org org_acme",
 		op:      listEndpoints,
-		columns: columns{"ENDPOINT", "id", "DISABLED", "disabledAt", "URL", "url", "EVENTS", "events", "DESCRIPTION", "description"},
+		columns: columns{"ENDPOINT", "id", "KIND", "kind", "DISABLED", "disabledAt", "LAST PULLED", "lastPulledAt", "URL", "url", "EVENTS", "events", "DESCRIPTION", "description"},
 		none:    "no endpoints yet; create one with: teamdata endpoint create --url https://… --events member.added",
 	})
 	endpointShow(r)
 	r.add(action{
 		use: "update ENDPOINT", short: "Update an endpoint's URL, events or description",
 		long: `Changes what is given, and leaves the rest as it is. Waiting deliveries go to
-the new URL.
+the new URL. An endpoint that is pulled has none, and stays one.
 
 ` + eventsHelp,
 		example: "endpoint update whe_hook --url https://example.com/hook2\nendpoint update whe_hook --events 'member.*,invoice.paid'",
@@ -35,7 +35,7 @@ the new URL.
 		op:      deleteEndpoint,
 		confirm: "This deletes the endpoint {id} with its deliveries, including those that are waiting",
 	})
-	r.add(action{use: "enable ENDPOINT", short: "Enable an endpoint: held deliveries are sent, in order", example: "endpoint enable whe_hook", op: enableEndpoint})
+	r.add(action{use: "enable ENDPOINT", short: "Enable an endpoint: held deliveries are sent or pulled, in order", example: "endpoint enable whe_hook", op: enableEndpoint})
 	r.add(action{use: "disable ENDPOINT", short: "Disable an endpoint: its deliveries are held", example: "endpoint disable whe_hook", op: disableEndpoint})
 	r.add(action{
 		use: "test ENDPOINT", short: "Send a test event to an endpoint",
@@ -51,18 +51,30 @@ delivery. With --type it sends the example of another event type, marked with
 
 func endpointCreate(r *resource) {
 	var secretFile string
-	bindSecretFile(r.add(action{
-		use: "create --url URL --events EVENTS", short: "Create an endpoint",
+	var pull bool
+	cmd := r.add(action{
+		use: "create --events EVENTS {--url URL | --pull}", short: "Create an endpoint",
 		long: `Creates an endpoint, with a generated secret unless you give one. Receivers
 verify events with it. To see it again:
 
   teamdata endpoint show ENDPOINT --secret
 
+With --pull nothing is sent: consumers pull the events, with a key of
+teamdata key create --scopes receive.
+
 ` + eventsHelp,
-		example: "endpoint create --url https://example.com/hook --events member.added,file.uploaded\nendpoint create --url https://example.com/hook --events '*'\nendpoint create --url https://example.com/hook --events member.added --secret-file hook.secret",
-		op:      createEndpoint,
-		addTo:   func(s *session, body object) error { return s.addSecret(body, secretFile) },
-	}), &secretFile)
+		example: "endpoint create --url https://example.com/hook --events member.added,file.uploaded\nendpoint create --url https://example.com/hook --events '*'\nendpoint create --url https://example.com/hook --events member.added --secret-file hook.secret\nendpoint create --pull --events '*' --description 'The warehouse'",
+		op:      createEndpoint.without("kind"),
+		addTo: func(s *session, body object) error {
+			if pull {
+				body["kind"] = "pull"
+			}
+			return s.addSecret(body, secretFile)
+		},
+	})
+	bindSecretFile(cmd, &secretFile)
+	cmd.Flags().BoolVar(&pull, "pull", false, "let consumers pull the events, which are sent nowhere")
+	cmd.MarkFlagsOneRequired("url", "pull")
 }
 
 func endpointShow(r *resource) {

@@ -74,8 +74,9 @@ var (
 	clearInstructions = operation{"DELETE", "/orgs/{org}/instructions", "Clear the instructions", nil}
 	listKeys          = operation{"GET", "/orgs/{org}/keys", "List the API keys", nil}
 	createKey         = operation{"POST", "/orgs/{org}/keys", "Create an API key", []flag{
-		{"scopes", "scopes", texts, true, "the `scopes` of a key: read data, write test events. Neither includes the other"},
+		{"scopes", "scopes", texts, true, "the `scopes` of a key: read data, write test events, receive events by pulling them. None includes another"},
 		{"createdBy", "created-by", text, true, "the `id` of an owner or administrator of the org. The key works while the user is one"},
+		{"endpoints", "endpoint", texts, false, "the id of each `endpoint` that it may pull from, if receive is its only scope; all pull endpoints of the org by default"},
 		{"expiresAt", "expires-at", futureTime, false, "when it expires, such as 2027-01-01T00:00:00Z; never by default"},
 		{"name", "name", text, false, "its `name`, for people"},
 	}}
@@ -83,16 +84,17 @@ var (
 	revokeKey      = operation{"POST", "/orgs/{org}/keys/{key}/revoke", "Revoke an API key", nil}
 	listEndpoints  = operation{"GET", "/orgs/{org}/endpoints", "List the webhook endpoints", nil}
 	createEndpoint = operation{"POST", "/orgs/{org}/endpoints", "Create a webhook endpoint", []flag{
-		{"url", "url", text, true, "where events are sent: an https:// `URL` without user name, password and fragment. It is stored in its canonical form"},
 		{"events", "events", texts, true, "the `events` that it receives: built-in or registered types, groups such as 'member.*' for all that begin with member., or '*' for all. Groups and '*' also select types that are registered later"},
 		{"description", "description", text, false, "its `description`, for people: its purpose"},
 		{"id", "id", text, false, "its `id`, of A-Z a-z 0-9 _ and -; the server makes one by default"},
+		{"kind", "kind", text, false, "push, which is the default, for events that are sent to a url, or pull for events that consumers pull"},
+		{"url", "url", text, false, "where events are sent: an https:// `URL` without user name, password and fragment. It is stored in its canonical form. Required unless the kind is pull, which has none"},
 	}}
 	readEndpoint   = operation{"GET", "/orgs/{org}/endpoints/{endpoint}", "Read a webhook endpoint", nil}
 	updateEndpoint = operation{"PATCH", "/orgs/{org}/endpoints/{endpoint}", "Update a webhook endpoint", []flag{
 		{"description", "description", text, false, "its `description`, for people: its purpose"},
 		{"events", "events", texts, false, "the `events` that it receives: built-in or registered types, groups such as 'member.*' for all that begin with member., or '*' for all. Groups and '*' also select types that are registered later"},
-		{"url", "url", text, false, "where events are sent: an https:// `URL` without user name, password and fragment. It is stored in its canonical form"},
+		{"url", "url", text, false, "where events are sent: an https:// `URL` without user name, password and fragment. It is stored in its canonical form. Not allowed on an endpoint that is pulled"},
 	}}
 	deleteEndpoint  = operation{"DELETE", "/orgs/{org}/endpoints/{endpoint}", "Delete a webhook endpoint", nil}
 	readSecret      = operation{"GET", "/orgs/{org}/endpoints/{endpoint}/secret", "Read the secret of an endpoint", nil}

@@ -23,6 +23,7 @@ import (
 	teamdata "teamdata/client"
 	"teamdata/e2e/kit"
 	"teamdata/internal/hint"
+	"teamdata/store"
 	"teamdata/store/boltstore"
 )
 
@@ -61,10 +62,19 @@ func (p inProcess) RoundTrip(q *http.Request) (*http.Response, error) {
 
 func realAPI(t *testing.T) http.Handler {
 	t.Helper()
+	return apiOf(realStore(t))
+}
+
+func apiOf(s store.Engine) http.Handler {
+	return admin.New(s, admin.Config{Version: testVersion, Log: zerolog.Nop(), Status: func(context.Context) (admin.Status, error) { return admin.Status{}, nil }}).Local()
+}
+
+func realStore(t *testing.T) store.Engine {
+	t.Helper()
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
 	kit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
-	return admin.New(s, admin.Config{Version: testVersion, Log: zerolog.Nop()}).Local()
+	return s
 }
 
 // run runs a command line to its end.

@@ -200,6 +200,7 @@ var hints = []struct{ code, part, hint string }{
 	{teamdata.CodeBadRequest, "there is no plan", "list them with: teamdata plan list"},
 	{teamdata.CodeBadRequest, "is not an event type", "list them with: teamdata event-type list"},
 	{teamdata.CodeBadRequest, "no event type", "list them with: teamdata event-type list"},
+	{teamdata.CodeBadRequest, "org has no endpoint", "list them with: teamdata endpoint list"},
 	{teamdata.CodeBadRequest, "is not an owner or admin", "list the members with: teamdata member list"},
 	{teamdata.CodeConflict, "at least one owner", "teamdata member update USER --role owner"},
 	{teamdata.CodeConflict, "is a member already", "change it with: teamdata member update USER"},

@@ -27,7 +27,7 @@ func TestListsOnATerminal(t *testing.T) {
 		{"org", `^ORG +STATUS +PLAN +NAME`, `^org_acme +pastDue +business +long`},
 		{"key", `^KEY +STATE +SCOPES`, `^key_\w+ +active +read +long`},
 		{"operator-token", `^TOKEN +EXPIRES \(UTC\) +NAME`, `^opr_\w+ +2030-01-02 00:00 +long`},
-		{"endpoint", `^ENDPOINT +DISABLED \(UTC\) +URL`, `^whe_\w+ +20\d\d-\d\d-\d\d \d\d:\d\d +https://`},
+		{"endpoint", `^ENDPOINT +KIND +DISABLED \(UTC\) +LAST PULLED \(UTC\) +URL`, `^whe_\w+ +push +20\d\d-\d\d-\d\d \d\d:\d\d +- +http`},
 		{"delivery", `^DELIVERY +STATE +EVENT`, `^whd_\w+ +held +assistant.instructionsChanged`},
 		{"audit", `^ENTRY +WHEN \(UTC\) +ACTION`, `^aud_\w+ +20\d\d-\d\d-\d\d \d\d:\d\d +org\.created`},
 		{"member", `^USER +ROLE +NAME`, `^usr_ada +owner +long`},

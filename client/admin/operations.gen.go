@@ -11,7 +11,7 @@ import (
 )
 
 // ReadStatus reads the state of the server. The answer has its addresses, its data file
-// and certificates, and how much is waiting to be sent.
+// and certificates, and how much is waiting to be sent or pulled.
 func (c *Client) ReadStatus(ctx context.Context, options ...teamdata.Option) (Status, error) {
 	return teamdata.Call[Status](ctx, c.Transport, http.MethodGet, "/status", nil, options)
 }
@@ -184,7 +184,7 @@ func (c *Client) ListKeys(org string) teamdata.List[APIKey] {
 }
 
 // CreateKey creates an API key. The answer has key, which is <id>.<secret> and is shown
-// this once.
+// this once. A consumer of pull endpoints needs one with the scope receive.
 func (c *Client) CreateKey(ctx context.Context, org string, key NewAPIKey, options ...teamdata.Option) (APIKey, error) {
 	return teamdata.Call[APIKey](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/keys", key, options)
 }
@@ -206,8 +206,9 @@ func (c *Client) ListEndpoints(org string) teamdata.List[Endpoint] {
 	return teamdata.NewList[Endpoint](c.Transport, "/orgs/"+url.PathEscape(org)+"/endpoints")
 }
 
-// CreateEndpoint creates a webhook endpoint. The answer has its secret. An org has at
-// most 50 endpoints (409).
+// CreateEndpoint creates a webhook endpoint. The answer has its secret. Events are sent
+// to the url of an endpoint; one of the kind pull has none, and consumers pull its
+// events instead. An org has at most 50 endpoints (409).
 func (c *Client) CreateEndpoint(ctx context.Context, org string, endpoint NewEndpoint, options ...teamdata.Option) (Endpoint, error) {
 	return teamdata.Call[Endpoint](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/endpoints", endpoint, options)
 }
@@ -218,12 +219,14 @@ func (c *Client) ReadEndpoint(ctx context.Context, org, endpoint string, options
 }
 
 // UpdateEndpoint updates a webhook endpoint. Fields that are left out keep their
-// values; null clears the description. Waiting deliveries go to the new URL.
+// values; null clears the description. Waiting deliveries go to the new URL. An
+// endpoint keeps its kind, and one that is pulled takes no URL.
 func (c *Client) UpdateEndpoint(ctx context.Context, org, endpoint string, change EndpointChange, options ...teamdata.Option) (Endpoint, error) {
 	return teamdata.Call[Endpoint](ctx, c.Transport, http.MethodPatch, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint), change, options)
 }
 
-// DeleteEndpoint deletes a webhook endpoint. Its deliveries are deleted too.
+// DeleteEndpoint deletes a webhook endpoint. Its deliveries are deleted too. API keys
+// that name it lose it, and are revoked if they name no other.
 func (c *Client) DeleteEndpoint(ctx context.Context, org, endpoint string, options ...teamdata.Option) error {
 	_, err := teamdata.Call[struct{}](ctx, c.Transport, http.MethodDelete, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint), nil, options)
 	return err
@@ -235,13 +238,14 @@ func (c *Client) ReadSecret(ctx context.Context, org, endpoint string, options .
 	return teamdata.Call[Secret](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint)+"/secret", nil, options)
 }
 
-// EnableEndpoint enables an endpoint. Held deliveries are sent, in order.
+// EnableEndpoint enables an endpoint. Held deliveries are sent, or can be pulled, in
+// order.
 func (c *Client) EnableEndpoint(ctx context.Context, org, endpoint string, options ...teamdata.Option) (Endpoint, error) {
 	return teamdata.Call[Endpoint](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint)+"/enable", nil, options)
 }
 
-// DisableEndpoint disables an endpoint. Nothing more is sent to it. Its events are held
-// until it is enabled.
+// DisableEndpoint disables an endpoint. Nothing more is sent to it or pulled from it.
+// Its events are held until it is enabled.
 func (c *Client) DisableEndpoint(ctx context.Context, org, endpoint string, options ...teamdata.Option) (Endpoint, error) {
 	return teamdata.Call[Endpoint](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint)+"/disable", nil, options)
 }
@@ -260,9 +264,9 @@ func (c *Client) TestEndpoint(ctx context.Context, org, endpoint string, test Te
 }
 
 // ListDeliveries lists the deliveries. The newest come first, by the end of the last
-// attempt, or before the first attempt by the time when they were queued. Filters
-// combine; without a state, deliveries in any state are listed. If few match, a page
-// may be short or empty while hasMore is true.
+// attempt, or before the first attempt by the time when they were queued. A leased one
+// stands where it was pulled. Filters combine; without a state, deliveries in any state
+// are listed. If few match, a page may be short or empty while hasMore is true.
 func (c *Client) ListDeliveries(org string, filter DeliveryFilter) teamdata.List[Delivery] {
 	return filtered(teamdata.NewList[Delivery](c.Transport, "/orgs/"+url.PathEscape(org)+"/deliveries"), filter)
 }

@@ -23,6 +23,7 @@ type (
 	DeliveryPage        = api.DeliveryPage
 	DeliveryState       = api.DeliveryState
 	Endpoint            = api.Endpoint
+	EndpointKind        = api.EndpointKind
 	EndpointChange      = api.EndpointChange
 	EndpointPage        = api.EndpointPage
 	Event               = api.Event
@@ -35,6 +36,7 @@ type (
 	Ids                 = api.Ids
 	Instructions        = api.Instructions
 	InstructionsChange  = api.InstructionsChange
+	Lease               = api.Lease
 	MailedLink          = api.MailedLink
 	Member              = api.Member
 	MemberChange        = api.MemberChange
@@ -107,6 +109,7 @@ const (
 	DeliveryFilterStateAcknowledged = api.DeliveryFilterStateAcknowledged
 	DeliveryFilterStateFailed       = api.DeliveryFilterStateFailed
 	DeliveryFilterStateHeld         = api.DeliveryFilterStateHeld
+	DeliveryFilterStateLeased       = api.DeliveryFilterStateLeased
 	DeliveryFilterStatePending      = api.DeliveryFilterStatePending
 	DeliveryFilterStateRetrying     = api.DeliveryFilterStateRetrying
 	DeliveryFilterStateUnsuccessful = api.DeliveryFilterStateUnsuccessful
@@ -114,8 +117,11 @@ const (
 	DeliveryStateAcknowledged       = api.DeliveryStateAcknowledged
 	DeliveryStateFailed             = api.DeliveryStateFailed
 	DeliveryStateHeld               = api.DeliveryStateHeld
+	DeliveryStateLeased             = api.DeliveryStateLeased
 	DeliveryStatePending            = api.DeliveryStatePending
 	DeliveryStateRetrying           = api.DeliveryStateRetrying
+	EndpointKindPull                = api.EndpointKindPull
+	EndpointKindPush                = api.EndpointKindPush
 	FeatureAPI                      = api.FeatureAPI
 	FeatureAuditLog                 = api.FeatureAuditLog
 	FeatureWebhooks                 = api.FeatureWebhooks
@@ -132,5 +138,6 @@ const (
 	ReplayStateDone                 = api.ReplayStateDone
 	ReplayStateRunning              = api.ReplayStateRunning
 	ScopeRead                       = api.ScopeRead
+	ScopeReceive                    = api.ScopeReceive
 	ScopeWrite                      = api.ScopeWrite
 )

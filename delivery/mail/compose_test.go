@@ -184,6 +184,36 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
+func TestNotPulledMessage(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, pulledAt, subject, last string }{
+		{"The warehouse", "2026-11-20T07:30:00.000Z", "The warehouse", "A consumer last pulled on 20 November 2026, 07:30:00 UTC."},
+		{"whe_1", "", "whe_1", "No consumer has ever pulled from the endpoint."},
+	} {
+		m := message()
+		m.Template = "notPulled"
+		m.Values = map[string]string{
+			"orgName": "Acme", "endpointId": "whe_1", "endpointName": test.name, "waitingSince": "2026-11-20T23:00:00.000Z", "pulledAt": test.pulledAt,
+		}
+		p := parse(t, write(t, m))
+		if want := "Events of Acme wait to be pulled: " + test.subject; p.subject != want {
+			t.Errorf("Subject %q, want %q", p.subject, want)
+		}
+		for _, body := range []string{p.text, html.UnescapeString(p.html)} {
+			for _, want := range []string{
+				test.name, "waiting since 20 November 2026, 23:00:00 UTC. " + test.last, "settings of Acme:", "owner or admin of Acme", "https://teamdata.example.com/settings?a=1&b=2",
+			} {
+				if !strings.Contains(body, want) {
+					t.Errorf("no %q in\n%s", want, body)
+				}
+			}
+			if n := strings.Count(body, "whe_1"); n != 1 {
+				t.Errorf("the id is there %d times in\n%s", n, body)
+			}
+		}
+	}
+}
+
 func TestCertificateMessage(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]string{

@@ -65,7 +65,7 @@ type Message struct {
 	To   string // the address alone
 	Name string // of the person; may be empty
 
-	Template  string            // "endpointDisabled", "certificateExpiring" or "signInLink"
+	Template  string            // "endpointDisabled", "notPulled", "certificateExpiring" or "signInLink"
 	Values    map[string]string // of all placeholders of the template
 	CreatedAt time.Time         // for the Date header
 }

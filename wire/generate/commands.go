@@ -103,8 +103,11 @@ var capitals = regexp.MustCompile(`[A-Z]`)
 
 // flagName is the name of a field's flag: createdBy is --created-by.
 func flagName(name string) string {
-	if name == "q" {
+	switch name {
+	case "q":
 		return "query"
+	case "endpoints":
+		return "endpoint" // which is given once for each
 	}
 	return strings.ToLower(capitals.ReplaceAllString(strings.TrimSuffix(name, seconds), "-$0"))
 }

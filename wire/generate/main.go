@@ -6,7 +6,8 @@
 //
 // The types of requests and answers are made by oapi-codegen and openapi-typescript. Of a
 // property, x-null says what null is if it isn't that the property is left out: it clears,
-// or is a value. The types in Go have that, and bounds, as tags for wire/strictjson. What
+// or is a value. The types in Go have that, and bounds, as tags for wire/strictjson. Of a
+// text, x-empty says that an empty one is left out, so that its type in Go is no pointer. What
 // this package makes itself is what neither of them does: the document in JSON, in the
 // order of the one in YAML; methods that page, retry and repeat under one Idempotency-Key
 // as the clients do, where oapi-codegen's return an answer of any status and

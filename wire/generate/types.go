@@ -138,6 +138,9 @@ func forGo(schema any) {
 		if p["x-null"] != nil {
 			tags["null"] = p["x-null"]
 		}
+		if p["x-empty"] != nil {
+			p["x-go-type-skip-optional-pointer"] = true
+		}
 		p["x-oapi-codegen-extra-tags"] = tags
 	}
 	forGo(o["items"])

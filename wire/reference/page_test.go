@@ -212,7 +212,7 @@ func TestPageShowsAll(t *testing.T) {
 			"curl -X POST 'https://data.example.com/admin/v1/orgs/org_acme/files' \\\n  -H \"Authorization: Bearer $OPERATOR_TOKEN\" \\\n  -H 'Idempotency-Key: 4f8a6c1e' \\\n  --json '{\"name\":\"plan.pdf\",\"contentType\":\"application/pdf\",\"size\":48213}'",
 			"<code>OPERATOR_TOKEN</code>",
 			"<code>org</code> <span>string, such as org_acme</span>",
-			"<code>state</code> <span>string, waiting, pending, retrying, held, failed, unsuccessful or acknowledged, such as failed, optional</span>",
+			"<code>state</code> <span>string, waiting, pending, retrying, held, leased, failed, unsuccessful or acknowledged, such as failed, optional</span>",
 			"<code>subscription</code> <span>object or null, optional</span>",
 			"<code>subscription.plan</code> <span>string or null, at most 64 characters, optional</span>",
 			"<code>schema</code> <span>any JSON, optional</span>",

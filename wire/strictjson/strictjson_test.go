@@ -219,7 +219,7 @@ func TestRefusals(t *testing.T) {
 		`{"int": 99999999999999999999}`:      "int: is 99999999999999999999; a whole number from -5 to 7 is expected",
 		`{"texts": "x"}`:                     "texts: is a string; a list is expected",
 		`{"texts": ["x", 1]}`:                "texts[1]: is a number; a string is expected",
-		`{"scopes": ["read", "fly"]}`:        `scopes[1]: "fly" is not a scope; the scopes are read and write`,
+		`{"scopes": ["read", "fly"]}`:        `scopes[1]: "fly" is not a scope; the scopes are read, write and receive`,
 		`{"list": {}}`:                       "list: is an object; a list is expected",
 		`{"raw": ` + lists(MaxDepth+1) + `}`: "raw: nests objects or lists to a depth of more than 64",
 	} {

@@ -17,6 +17,7 @@ const (
 	DeliveryFilterStateAcknowledged DeliveryFilterState = "acknowledged"
 	DeliveryFilterStateFailed       DeliveryFilterState = "failed"
 	DeliveryFilterStateHeld         DeliveryFilterState = "held"
+	DeliveryFilterStateLeased       DeliveryFilterState = "leased"
 	DeliveryFilterStatePending      DeliveryFilterState = "pending"
 	DeliveryFilterStateRetrying     DeliveryFilterState = "retrying"
 	DeliveryFilterStateUnsuccessful DeliveryFilterState = "unsuccessful"
@@ -28,8 +29,15 @@ const (
 	DeliveryStateAcknowledged DeliveryState = "acknowledged"
 	DeliveryStateFailed       DeliveryState = "failed"
 	DeliveryStateHeld         DeliveryState = "held"
+	DeliveryStateLeased       DeliveryState = "leased"
 	DeliveryStatePending      DeliveryState = "pending"
 	DeliveryStateRetrying     DeliveryState = "retrying"
+)
+
+// Defines values for EndpointKind.
+const (
+	EndpointKindPull EndpointKind = "pull"
+	EndpointKindPush EndpointKind = "push"
 )
 
 // Defines values for Feature.
@@ -73,8 +81,9 @@ const (
 
 // Defines values for Scope.
 const (
-	ScopeRead  Scope = "read"
-	ScopeWrite Scope = "write"
+	ScopeRead    Scope = "read"
+	ScopeReceive Scope = "receive"
+	ScopeWrite   Scope = "write"
 )
 
 // APIKey An API key of an org.
@@ -88,7 +97,7 @@ type APIKey struct {
 	// State Whether it works: only an `active` key does. It is `suspended` while its creator is not an owner or administrator of the org.
 	State APIKeyState `json:"state"`
 
-	// Scopes The scopes of a key: `read` data, `write` test events. Neither includes the other.
+	// Scopes The scopes of a key: `read` data, `write` test events, `receive` events by pulling them. None includes another.
 	Scopes Scopes `json:"scopes"`
 
 	// CreatedBy The id of the user who created it.
@@ -105,6 +114,9 @@ type APIKey struct {
 
 	// LastUsedAt When it was last used, to the minute and about a minute late; null for never.
 	LastUsedAt *OptionalTime `json:"lastUsedAt"`
+
+	// Endpoints The ids of the endpoints that it may pull from. Absent if none is named: with the scope `receive` it may then pull from all pull endpoints of the org.
+	Endpoints *[]string `json:"endpoints,omitempty"`
 
 	// Key The key itself, `<id>.<secret>`; only in the answer that creates it, and null when that answer is replayed.
 	Key *string `json:"key,omitempty"`
@@ -131,9 +143,9 @@ type Advance struct {
 	AdvanceSeconds *int `json:"advanceSeconds,omitempty" range:"0,316224000"`
 }
 
-// Attempt An attempt to deliver an event.
+// Attempt An attempt to deliver an event, or one time that it was pulled.
 type Attempt struct {
-	// StartedAt When it began, in UTC.
+	// StartedAt When it began, or it was pulled, in UTC.
 	StartedAt Time `json:"startedAt"`
 
 	// TookMs How long it took, in milliseconds, to the microsecond.
@@ -150,6 +162,9 @@ type Attempt struct {
 
 	// NextAt When the next attempt was due after this one, in UTC; null after the last attempt.
 	NextAt *OptionalTime `json:"nextAt"`
+
+	// KeyID The id of the API key that pulled it; absent if it was sent.
+	KeyID *string `json:"keyId,omitempty"`
 }
 
 // AuditLogEntry An entry of the audit log.
@@ -229,7 +244,7 @@ type Delivery struct {
 	// EventType The type of the event.
 	EventType string `json:"eventType"`
 
-	// State The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
+	// State The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `leased` to the consumer that pulled it, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx or a consumer acknowledged it.
 	State DeliveryState `json:"state"`
 
 	// Attempts The number of attempts since it was queued or last replayed.
@@ -247,11 +262,14 @@ type Delivery struct {
 	// CreatedAt When the event happened, in UTC.
 	CreatedAt Time `json:"createdAt"`
 
-	// DueAt When the next attempt is due, in UTC; null if there is none.
+	// DueAt When the next attempt is due, or from when it can be pulled, in UTC; null if there is none, and while it is leased.
 	DueAt *OptionalTime `json:"dueAt"`
 
 	// FinishedAt When it was acknowledged or failed, in UTC; null before.
 	FinishedAt *OptionalTime `json:"finishedAt"`
+
+	// Lease Who pulled it, while it is `leased`; otherwise absent.
+	Lease *Lease `json:"lease,omitempty"`
 }
 
 // DeliveryDetail A delivery with its event and its latest attempts.
@@ -268,7 +286,7 @@ type DeliveryDetail struct {
 	// EventType The type of the event.
 	EventType string `json:"eventType"`
 
-	// State The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
+	// State The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `leased` to the consumer that pulled it, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx or a consumer acknowledged it.
 	State DeliveryState `json:"state"`
 
 	// Attempts The number of attempts since it was queued or last replayed.
@@ -286,7 +304,7 @@ type DeliveryDetail struct {
 	// CreatedAt When the event happened, in UTC.
 	CreatedAt Time `json:"createdAt"`
 
-	// DueAt When the next attempt is due, in UTC; null if there is none.
+	// DueAt When the next attempt is due, or from when it can be pulled, in UTC; null if there is none, and while it is leased.
 	DueAt *OptionalTime `json:"dueAt"`
 
 	// FinishedAt When it was acknowledged or failed, in UTC; null before.
@@ -297,6 +315,9 @@ type DeliveryDetail struct {
 
 	// History The latest 30 attempts, oldest first.
 	History []Attempt `json:"history"`
+
+	// Lease Who pulled it, while it is `leased`; otherwise absent.
+	Lease *Lease `json:"lease,omitempty"`
 }
 
 // DeliveryFilter Which deliveries of an org. The fields combine; a field that is null or left out selects all.
@@ -310,7 +331,7 @@ type DeliveryFilter struct {
 	// Since Their last attempt ended at this time, or later.
 	Since *time.Time `json:"since,omitempty"`
 
-	// State Their state, `waiting`, `pending`, `retrying`, `held`, `failed`, `acknowledged` or `unsuccessful`, which is failed, or waiting for a retry.
+	// State Their state, `waiting`, `pending`, `retrying`, `held`, `leased`, `failed`, `acknowledged` or `unsuccessful`, which is failed, or waiting for a retry.
 	State *string `json:"state,omitempty"`
 
 	// Status The answer to their last attempt: a status such as `500`, a class such as `5xx`, or `none` for no answer.
@@ -338,7 +359,7 @@ type DeliveryPage struct {
 	HasMore bool `json:"hasMore"`
 }
 
-// DeliveryState The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
+// DeliveryState The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `leased` to the consumer that pulled it, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx or a consumer acknowledged it.
 type DeliveryState string
 
 // Endpoint A webhook endpoint.
@@ -346,8 +367,8 @@ type Endpoint struct {
 	// ID The id of the endpoint, unique in its org.
 	ID string `json:"id"`
 
-	// URL Where events are sent.
-	URL string `json:"url"`
+	// Kind `push`: events are sent to the URL. `pull`: consumers pull them.
+	Kind EndpointKind `json:"kind"`
 
 	// Description Its purpose, for people; may be empty.
 	Description string `json:"description"`
@@ -370,12 +391,24 @@ type Endpoint struct {
 	// OldSecretUntil Until when the previous secret also signs, in UTC; null if it doesn't.
 	OldSecretUntil *OptionalTime `json:"oldSecretUntil"`
 
+	// LastPulledAt When a consumer last pulled from it, in UTC and up to 10 seconds behind; null for never. Absent if events are sent.
+	LastPulledAt *OptionalTime `json:"lastPulledAt,omitempty"`
+
+	// LastPulledBy The id of the API key with which it last pulled; null for never. Absent if events are sent.
+	LastPulledBy *string `json:"lastPulledBy,omitempty"`
+
 	// Secret The secret that signs its deliveries; only in the answers that create it or rotate the secret, and null when these are replayed.
 	Secret *string `json:"secret,omitempty"`
+
+	// URL Where events are sent; absent if they are pulled.
+	URL string `json:"url,omitempty"`
 
 	// Warnings A likely problem with the URL, in the answer to a creation or an update, such as an address that the server refuses to deliver to, or another endpoint with the same URL.
 	Warnings *[]string `json:"warnings,omitempty"`
 }
+
+// EndpointKind `push`: events are sent to the URL. `pull`: consumers pull them.
+type EndpointKind string
 
 // EndpointChange Fields that are left out keep their values; null clears the description.
 type EndpointChange struct {
@@ -385,7 +418,7 @@ type EndpointChange struct {
 	// Events The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
 	Events *[]string `json:"events,omitempty"`
 
-	// URL Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form.
+	// URL Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. Not allowed on an endpoint that is pulled.
 	URL *string `json:"url,omitempty"`
 }
 
@@ -489,6 +522,18 @@ type Instructions struct {
 type InstructionsChange struct {
 	// Instructions The text, which may have several lines; null clears.
 	Instructions *string `json:"instructions" null:"value"`
+}
+
+// Lease The exclusive use of a delivery by the consumer that pulled it.
+type Lease struct {
+	// KeyID The id of the API key that pulled.
+	KeyID string `json:"keyId"`
+
+	// GrantedAt When it pulled, in UTC.
+	GrantedAt Time `json:"grantedAt"`
+
+	// EndsAt When the lease ends, in UTC. Then the delivery waits again, unless it was acknowledged.
+	EndsAt Time `json:"endsAt"`
 }
 
 // MailedLink The address that the link was mailed to.
@@ -595,11 +640,14 @@ type MemberValues struct {
 
 // NewAPIKey An API key to create.
 type NewAPIKey struct {
-	// Scopes The scopes of a key: `read` data, `write` test events. Neither includes the other.
+	// Scopes The scopes of a key: `read` data, `write` test events, `receive` events by pulling them. None includes another.
 	Scopes Scopes `json:"scopes"`
 
 	// CreatedBy The id of an owner or administrator of the org. The key works while the user is one.
 	CreatedBy string `json:"createdBy"`
+
+	// Endpoints The id of each endpoint that it may pull from, if `receive` is its only scope; all pull endpoints of the org by default.
+	Endpoints *[]string `json:"endpoints,omitempty"`
 
 	// ExpiresAt When it expires, such as `2027-01-01T00:00:00Z`; never by default.
 	ExpiresAt *string `json:"expiresAt,omitempty"`
@@ -628,9 +676,6 @@ type NewAuditLogEntry struct {
 
 // NewEndpoint A webhook endpoint to create. An org has at most 50 (409).
 type NewEndpoint struct {
-	// URL Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form.
-	URL string `json:"url"`
-
 	// Events The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
 	Events []string `json:"events"`
 
@@ -640,8 +685,14 @@ type NewEndpoint struct {
 	// ID Its id, of A-Z a-z 0-9 _ and -; the server makes one by default.
 	ID *string `json:"id,omitempty"`
 
+	// Kind `push`, which is the default, for events that are sent to a `url`, or `pull` for events that consumers pull.
+	Kind *string `json:"kind,omitempty"`
+
 	// Secret A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. By default the server makes one of 32 random bytes.
 	Secret *string `json:"secret,omitempty"`
+
+	// URL Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. Required unless the kind is `pull`, which has none.
+	URL string `json:"url,omitempty"`
 }
 
 // NewEvent An event to send.
@@ -1073,10 +1124,10 @@ type Rotation struct {
 	Secret *string `json:"secret,omitempty"`
 }
 
-// Scope A permission of a key. Neither scope includes the other.
+// Scope A permission of a key. None includes another.
 type Scope string
 
-// Scopes The scopes of a key: `read` data, `write` test events. Neither includes the other.
+// Scopes The scopes of a key: `read` data, `write` test events, `receive` events by pulling them. None includes another.
 type Scopes = []Scope
 
 // Secret The secrets that sign an endpoint's deliveries now.
@@ -1147,7 +1198,7 @@ type Status struct {
 	// Certificates The server's certificates.
 	Certificates []Certificate `json:"certificates"`
 
-	// Waiting The deliveries and mails waiting to be sent.
+	// Waiting The deliveries and mails waiting to be sent, and the deliveries waiting to be pulled.
 	Waiting Waiting `json:"waiting"`
 
 	// DeletedOrgs The ids of deleted orgs whose data is still being dropped, in order; the first 100 of them.
@@ -1205,13 +1256,22 @@ type TestDelivery struct {
 // Time A time in UTC.
 type Time = time.Time
 
-// Waiting The deliveries and mails waiting to be sent.
+// Waiting The deliveries and mails waiting to be sent, and the deliveries waiting to be pulled.
 type Waiting struct {
-	// Endpoints The number of enabled endpoints with waiting deliveries.
+	// Endpoints The number of enabled endpoints with deliveries waiting to be sent.
 	Endpoints int `json:"endpoints"`
 
 	// DueAt When the first of these deliveries is due; null if there is none.
 	DueAt *OptionalTime `json:"dueAt"`
+
+	// Pull The number of deliveries waiting to be pulled. All that wait are counted up to 100,000.
+	Pull int `json:"pull"`
+
+	// PullAt Since when the oldest of these has been waiting; null if there is none.
+	PullAt *OptionalTime `json:"pullAt"`
+
+	// Leased The number of deliveries that consumers have pulled and not acknowledged yet, counted up to 100,000.
+	Leased int `json:"leased"`
 
 	// Mails The number of waiting mails, counted up to 1,000.
 	Mails int `json:"mails"`

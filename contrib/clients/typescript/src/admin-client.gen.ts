@@ -14,7 +14,7 @@ export class AdminClient extends AdminBase {
 
   /**
    * Reads the state of the server. The answer has its addresses, its data file and
-   * certificates, and how much is waiting to be sent.
+   * certificates, and how much is waiting to be sent or pulled.
    */
   readStatus(options?: CallOptions): Promise<types.Status> {
     return this.transport.request("GET", "/status", options);
@@ -210,7 +210,10 @@ export class AdminClient extends AdminBase {
     return new List(this.transport, path`/orgs/${org}/keys`, options);
   }
 
-  /** Creates an API key. The answer has `key`, which is `<id>.<secret>` and is shown this once. */
+  /**
+   * Creates an API key. The answer has `key`, which is `<id>.<secret>` and is shown this
+   * once. A consumer of pull endpoints needs one with the scope `receive`.
+   */
   createKey(org: string, key: types.NewAPIKey, options?: ChangeOptions): Promise<types.APIKey> {
     return send(this.transport, "POST", path`/orgs/${org}/keys`, key, options);
   }
@@ -230,7 +233,11 @@ export class AdminClient extends AdminBase {
     return new List(this.transport, path`/orgs/${org}/endpoints`, options);
   }
 
-  /** Creates a webhook endpoint. The answer has its `secret`. An org has at most 50 endpoints (409). */
+  /**
+   * Creates a webhook endpoint. The answer has its `secret`. Events are sent to the `url`
+   * of an endpoint; one of the kind `pull` has none, and consumers pull its events
+   * instead. An org has at most 50 endpoints (409).
+   */
   createEndpoint(org: string, endpoint: types.NewEndpoint, options?: ChangeOptions): Promise<types.Endpoint> {
     return send(this.transport, "POST", path`/orgs/${org}/endpoints`, endpoint, options);
   }
@@ -242,13 +249,17 @@ export class AdminClient extends AdminBase {
 
   /**
    * Updates a webhook endpoint. Fields that are left out keep their values; null clears
-   * the description. Waiting deliveries go to the new URL.
+   * the description. Waiting deliveries go to the new URL. An endpoint keeps its kind,
+   * and one that is pulled takes no URL.
    */
   updateEndpoint(org: string, endpoint: string, change: types.EndpointChange, options?: ChangeOptions): Promise<types.Endpoint> {
     return send(this.transport, "PATCH", path`/orgs/${org}/endpoints/${endpoint}`, change, options);
   }
 
-  /** Deletes a webhook endpoint. Its deliveries are deleted too. */
+  /**
+   * Deletes a webhook endpoint. Its deliveries are deleted too. API keys that name it
+   * lose it, and are revoked if they name no other.
+   */
   deleteEndpoint(org: string, endpoint: string, options?: ChangeOptions): Promise<void> {
     return send(this.transport, "DELETE", path`/orgs/${org}/endpoints/${endpoint}`, undefined, options);
   }
@@ -261,12 +272,12 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "GET", path`/orgs/${org}/endpoints/${endpoint}/secret`, undefined, options);
   }
 
-  /** Enables an endpoint. Held deliveries are sent, in order. */
+  /** Enables an endpoint. Held deliveries are sent, or can be pulled, in order. */
   enableEndpoint(org: string, endpoint: string, options?: ChangeOptions): Promise<types.Endpoint> {
     return send(this.transport, "POST", path`/orgs/${org}/endpoints/${endpoint}/enable`, undefined, options);
   }
 
-  /** Disables an endpoint. Nothing more is sent to it. Its events are held until it is enabled. */
+  /** Disables an endpoint. Nothing more is sent to it or pulled from it. Its events are held until it is enabled. */
   disableEndpoint(org: string, endpoint: string, options?: ChangeOptions): Promise<types.Endpoint> {
     return send(this.transport, "POST", path`/orgs/${org}/endpoints/${endpoint}/disable`, undefined, options);
   }
@@ -290,9 +301,9 @@ export class AdminClient extends AdminBase {
 
   /**
    * Lists the deliveries. The newest come first, by the end of the last attempt, or
-   * before the first attempt by the time when they were queued. Filters combine; without
-   * a state, deliveries in any state are listed. If few match, a page may be short or
-   * empty while `hasMore` is true.
+   * before the first attempt by the time when they were queued. A leased one stands where
+   * it was pulled. Filters combine; without a state, deliveries in any state are listed.
+   * If few match, a page may be short or empty while `hasMore` is true.
    */
   listDeliveries(org: string, options: ListOptions & NonNullable<types.DeliveryFilter> = {}): List<types.Delivery> {
     const { endpoint, state, type, status, since, until, q, ...rest } = options;

@@ -13,6 +13,8 @@ export interface components {
             createdAt: components["schemas"]["Time"];
             /** @description The id of the user who created it. */
             createdBy: string;
+            /** @description The ids of the endpoints that it may pull from. Absent if none is named: with the scope `receive` it may then pull from all pull endpoints of the org. */
+            endpoints?: string[];
             /** @description When it expires, in UTC; null for never. */
             expiresAt: components["schemas"]["OptionalTime"];
             /** @description The id of the key, which is also the first part of `key`. */
@@ -45,15 +47,17 @@ export interface components {
             /** @description In seconds, at most ten years; 0 by default. The clock ends with the year 2299. */
             advanceSeconds?: number | null;
         };
-        /** @description An attempt to deliver an event. */
+        /** @description An attempt to deliver an event, or one time that it was pulled. */
         Attempt: {
             /** @description The first 1 KiB of the answer's body. */
             answer: string;
+            /** @description The id of the API key that pulled it; absent if it was sent. */
+            keyId?: string;
             /** @description When the next attempt was due after this one, in UTC; null after the last attempt. */
             nextAt: components["schemas"]["OptionalTime"];
             /** @description Why it failed, for people; null if it was acknowledged. */
             reason: string | null;
-            /** @description When it began, in UTC. */
+            /** @description When it began, or it was pulled, in UTC. */
             startedAt: components["schemas"]["Time"];
             /** @description The HTTP status that the receiver answered; null if there was no answer. */
             status: number | null;
@@ -112,7 +116,7 @@ export interface components {
             attempts: number;
             /** @description When the event happened, in UTC. */
             createdAt: components["schemas"]["Time"];
-            /** @description When the next attempt is due, in UTC; null if there is none. */
+            /** @description When the next attempt is due, or from when it can be pulled, in UTC; null if there is none, and while it is leased. */
             dueAt: components["schemas"]["OptionalTime"];
             /** @description The id of the endpoint. */
             endpointId: string;
@@ -130,6 +134,8 @@ export interface components {
             lastReason: string | null;
             /** @description The HTTP status that the last attempt was answered with; null if there was no answer or no attempt. */
             lastStatus: number | null;
+            /** @description Who pulled it, while it is `leased`; otherwise absent. */
+            lease?: components["schemas"]["Lease"];
             state: components["schemas"]["DeliveryState"];
         };
         /** @description A delivery with its event and its latest attempts. */
@@ -139,7 +145,7 @@ export interface components {
             body: components["schemas"]["Event"];
             /** @description When the event happened, in UTC. */
             createdAt: components["schemas"]["Time"];
-            /** @description When the next attempt is due, in UTC; null if there is none. */
+            /** @description When the next attempt is due, or from when it can be pulled, in UTC; null if there is none, and while it is leased. */
             dueAt: components["schemas"]["OptionalTime"];
             /** @description The id of the endpoint. */
             endpointId: string;
@@ -159,6 +165,8 @@ export interface components {
             lastReason: string | null;
             /** @description The HTTP status that the last attempt was answered with; null if there was no answer or no attempt. */
             lastStatus: number | null;
+            /** @description Who pulled it, while it is `leased`; otherwise absent. */
+            lease?: components["schemas"]["Lease"];
             state: components["schemas"]["DeliveryState"];
         };
         /** @description Which deliveries of an org. The fields combine; a field that is null or left out selects all. */
@@ -172,7 +180,7 @@ export interface components {
              * @description Their last attempt ended at this time, or later.
              */
             since?: string | null;
-            /** @description Their state, `waiting`, `pending`, `retrying`, `held`, `failed`, `acknowledged` or `unsuccessful`, which is failed, or waiting for a retry. */
+            /** @description Their state, `waiting`, `pending`, `retrying`, `held`, `leased`, `failed`, `acknowledged` or `unsuccessful`, which is failed, or waiting for a retry. */
             state?: string | null;
             /** @description The answer to their last attempt: a status such as `500`, a class such as `5xx`, or `none` for no answer. */
             status?: string | null;
@@ -188,7 +196,7 @@ export interface components {
          * @description A state of deliveries, or several: `waiting` is any of `pending`, `retrying` and `held`; `unsuccessful` is `failed`, or waiting for a retry.
          * @enum {string}
          */
-        DeliveryFilterState: "waiting" | "pending" | "retrying" | "held" | "failed" | "unsuccessful" | "acknowledged";
+        DeliveryFilterState: "waiting" | "pending" | "retrying" | "held" | "leased" | "failed" | "unsuccessful" | "acknowledged";
         /** @description A page of deliveries. */
         DeliveryPage: {
             /** @description The deliveries of this page. */
@@ -198,10 +206,10 @@ export interface components {
             next: components["schemas"]["Next"];
         };
         /**
-         * @description The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
+         * @description The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `leased` to the consumer that pulled it, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx or a consumer acknowledged it.
          * @enum {string}
          */
-        DeliveryState: "pending" | "retrying" | "held" | "failed" | "acknowledged";
+        DeliveryState: "pending" | "retrying" | "held" | "leased" | "failed" | "acknowledged";
         /** @description A webhook endpoint. */
         Endpoint: {
             /** @description When it was created, in UTC. */
@@ -218,12 +226,21 @@ export interface components {
             events: string[];
             /** @description The id of the endpoint, unique in its org. */
             id: string;
+            /**
+             * @description `push`: events are sent to the URL. `pull`: consumers pull them.
+             * @enum {string}
+             */
+            kind: "push" | "pull";
+            /** @description When a consumer last pulled from it, in UTC and up to 10 seconds behind; null for never. Absent if events are sent. */
+            lastPulledAt?: components["schemas"]["OptionalTime"];
+            /** @description The id of the API key with which it last pulled; null for never. Absent if events are sent. */
+            lastPulledBy?: string | null;
             /** @description Until when the previous secret also signs, in UTC; null if it doesn't. */
             oldSecretUntil: components["schemas"]["OptionalTime"];
             /** @description The secret that signs its deliveries; only in the answers that create it or rotate the secret, and null when these are replayed. */
             secret?: string | null;
-            /** @description Where events are sent. */
-            url: string;
+            /** @description Where events are sent; absent if they are pulled. */
+            url?: string;
             /** @description A likely problem with the URL, in the answer to a creation or an update, such as an address that the server refuses to deliver to, or another endpoint with the same URL. */
             warnings?: string[];
         };
@@ -233,7 +250,7 @@ export interface components {
             description?: string | null;
             /** @description The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
             events?: string[] | null;
-            /** @description Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. */
+            /** @description Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. Not allowed on an endpoint that is pulled. */
             url?: string | null;
         };
         /** @description A page of endpoints, by id. */
@@ -316,6 +333,15 @@ export interface components {
             /** @description The text, which may have several lines; null clears. */
             instructions: string | null;
         };
+        /** @description The exclusive use of a delivery by the consumer that pulled it. */
+        Lease: {
+            /** @description When the lease ends, in UTC. Then the delivery waits again, unless it was acknowledged. */
+            endsAt: components["schemas"]["Time"];
+            /** @description When it pulled, in UTC. */
+            grantedAt: components["schemas"]["Time"];
+            /** @description The id of the API key that pulled. */
+            keyId: string;
+        };
         /** @description The address that the link was mailed to. */
         MailedLink: {
             /** @description The mail address of the account. */
@@ -397,6 +423,8 @@ export interface components {
         NewAPIKey: {
             /** @description The id of an owner or administrator of the org. The key works while the user is one. */
             createdBy: string;
+            /** @description The id of each endpoint that it may pull from, if `receive` is its only scope; all pull endpoints of the org by default. */
+            endpoints?: string[] | null;
             /** @description When it expires, such as `2027-01-01T00:00:00Z`; never by default. */
             expiresAt?: string | null;
             /** @description Its name, for people. */
@@ -425,10 +453,12 @@ export interface components {
             events: string[];
             /** @description Its id, of A-Z a-z 0-9 _ and -; the server makes one by default. */
             id?: string | null;
+            /** @description `push`, which is the default, for events that are sent to a `url`, or `pull` for events that consumers pull. */
+            kind?: string | null;
             /** @description A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. By default the server makes one of 32 random bytes. */
             secret?: string | null;
-            /** @description Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. */
-            url: string;
+            /** @description Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. Required unless the kind is `pull`, which has none. */
+            url?: string | null;
         };
         /** @description An event to send. */
         NewEvent: {
@@ -751,11 +781,11 @@ export interface components {
             secret?: string | null;
         };
         /**
-         * @description A permission of a key. Neither scope includes the other.
+         * @description A permission of a key. None includes another.
          * @enum {string}
          */
-        Scope: "read" | "write";
-        /** @description The scopes of a key: `read` data, `write` test events. Neither includes the other. */
+        Scope: "read" | "write" | "receive";
+        /** @description The scopes of a key: `read` data, `write` test events, `receive` events by pulling them. None includes another. */
         Scopes: components["schemas"]["Scope"][];
         /** @description The secrets that sign an endpoint's deliveries now. */
         Secret: {
@@ -852,14 +882,20 @@ export interface components {
          * @example 2026-10-06T12:00:00.000Z
          */
         Time: string;
-        /** @description The deliveries and mails waiting to be sent. */
+        /** @description The deliveries and mails waiting to be sent, and the deliveries waiting to be pulled. */
         Waiting: {
             /** @description When the first of these deliveries is due; null if there is none. */
             dueAt: components["schemas"]["OptionalTime"];
-            /** @description The number of enabled endpoints with waiting deliveries. */
+            /** @description The number of enabled endpoints with deliveries waiting to be sent. */
             endpoints: number;
+            /** @description The number of deliveries that consumers have pulled and not acknowledged yet, counted up to 100,000. */
+            leased: number;
             /** @description The number of waiting mails, counted up to 1,000. */
             mails: number;
+            /** @description The number of deliveries waiting to be pulled. All that wait are counted up to 100,000. */
+            pull: number;
+            /** @description Since when the oldest of these has been waiting; null if there is none. */
+            pullAt: components["schemas"]["OptionalTime"];
         };
     };
     responses: never;
@@ -896,6 +932,7 @@ export type File = components['schemas']['File'];
 export type Ids = components['schemas']['Ids'];
 export type Instructions = components['schemas']['Instructions'];
 export type InstructionsChange = components['schemas']['InstructionsChange'];
+export type Lease = components['schemas']['Lease'];
 export type MailedLink = components['schemas']['MailedLink'];
 export type Member = components['schemas']['Member'];
 export type MemberChange = components['schemas']['MemberChange'];
