@@ -24,7 +24,7 @@ var mayImport = map[string][]string{
 	"app/metrics": {"teamdata/store", "github.com/prometheus/client_golang/prometheus"},
 
 	"cli":          {"teamdata/admin/socket", "teamdata/app", "teamdata/cli/", "teamdata/client", "teamdata/delivery/receiver", "teamdata/internal/", "teamdata/server", "teamdata/store", "teamdata/wire/fixture", "teamdata/wire/strictjson", "github.com/rs/zerolog", "github.com/spf13/cobra", "github.com/spf13/pflag"},
-	"cli/listen":   {"teamdata/app", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+	"cli/listen":   {"teamdata/app", "teamdata/client", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/bench":    {"teamdata/store", "teamdata/internal/"},
 	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store", "github.com/rs/zerolog", "github.com/spf13/pflag"},
 	"cli/operator": {"teamdata/client", "teamdata/client/admin/api", "teamdata/store", "teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/spf13/cobra", "github.com/spf13/pflag"},
@@ -98,7 +98,7 @@ var mayImport = map[string][]string{
 
 	"wire/generate": {"github.com/go-json-experiment/json/jsontext", "github.com/oasdiff/yaml3"},
 
-	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/receiver", "teamdata/e2e/kit/postbox", "teamdata/internal/", "teamdata/store", "teamdata/wire/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
+	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/client", "teamdata/delivery/receiver", "teamdata/e2e/kit/postbox", "teamdata/internal/", "teamdata/store", "teamdata/wire/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 
 	"docs": {},
 

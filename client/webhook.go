@@ -64,6 +64,9 @@ type Event struct {
 	Data json.RawMessage
 	// Body is the whole event, as it was sent.
 	Body []byte
+	// Header has the three headers of a webhook, to pass the event on. Only an event that a
+	// [Consumer] pulled has it.
+	Header http.Header
 }
 
 // Decode decodes the whole event, such as one of type member.added into a

@@ -39,16 +39,16 @@ type Receiver struct {
 	arrived  chan struct{} // closed with the next event
 }
 
-// Event is a webhook that was received.
+// Event is a webhook that was received, or pulled.
 type Event struct {
 	ID         string // its webhook-id: that of the delivery, the same with every attempt
 	Type       string // such as member.added
 	OrgID      string
 	EndpointID string
-	Timestamp  time.Time       // of the attempt, in whole seconds
+	Timestamp  time.Time       // of the attempt or pull, in whole seconds
 	Data       json.RawMessage // of its body
 	Body       []byte          // as it was signed
-	Status     int             // of the answer to it
+	Status     int             // of the answer to it; 0: it was pulled
 }
 
 // Receiver returns the server's receiver, where the endpoints of [Endpoint] are.
@@ -166,19 +166,28 @@ func (r *Receiver) check(e receiver.Event) {
 
 // handle keeps a verified webhook, and returns the status to answer it with.
 func (r *Receiver) handle(_ context.Context, header http.Header, came receiver.Event) (int, error) {
-	to, err := r.srv.endpointOf(came.ID)
-	if err != nil {
+	e, err := r.srv.eventOf(header, came)
+	if store.IsNotFound(err) {
 		return http.StatusNotFound, nil // the endpoint was deleted just now
 	}
-	seconds, err := strconv.ParseInt(header.Get(standardwebhooks.HeaderWebhookTimestamp), 10, 64)
 	if err != nil {
-		return 0, err
-	}
-	e := Event{ID: came.ID, Type: came.Type, OrgID: to.OrgID, EndpointID: to.ID, Timestamp: time.Unix(seconds, 0).UTC(), Body: came.Body}
-	if err := json.Unmarshal(e.Body, &struct{ Data *json.RawMessage }{&e.Data}); err != nil {
 		return 0, err
 	}
 	return r.put(e), nil
+}
+
+// eventOf is an event that was sent or pulled, with its header.
+func (s *Server) eventOf(header http.Header, came receiver.Event) (Event, error) {
+	to, err := s.endpointOf(came.ID)
+	if err != nil {
+		return Event{}, err
+	}
+	seconds, err := strconv.ParseInt(header.Get(standardwebhooks.HeaderWebhookTimestamp), 10, 64)
+	if err != nil {
+		return Event{}, err
+	}
+	e := Event{ID: came.ID, Type: came.Type, OrgID: to.OrgID, EndpointID: to.ID, Timestamp: time.Unix(seconds, 0).UTC(), Body: came.Body}
+	return e, json.Unmarshal(e.Body, &struct{ Data *json.RawMessage }{&e.Data})
 }
 
 // put keeps an event, and returns the status to answer it with.

@@ -46,7 +46,8 @@ type key struct {
 
 type endpoint struct {
 	ID     string   `json:"id"`
-	URL    string   `json:"url"`
+	Kind   string   `json:"kind"`
+	URL    string   `json:"url,omitempty"`
 	Events []string `json:"events"`
 }
 
@@ -58,7 +59,7 @@ type OrgOption func(*Server, *org)
 func Org(id string, options ...OrgOption) Option {
 	return func(s *Server) {
 		o := &org{ID: id, Name: id, Members: []member{}, Endpoints: []endpoint{}}
-		o.Keys = []key{newKey("key_"+strings.TrimPrefix(id, store.PrefixOrg), "read", "write")}
+		o.Keys = []key{newKey("key_"+strings.TrimPrefix(id, store.PrefixOrg), "read", "write", "receive")}
 		for _, add := range options {
 			add(s, o)
 		}
@@ -81,7 +82,7 @@ func Member(userID, role string) OrgOption {
 
 func newMember(userID, role string) member { return member{userID, role, userID + "@example.com"} }
 
-// Key adds an API key with some scopes of read and write. [Server.Key] returns it.
+// Key adds an API key with some scopes of read, write and receive. [Server.Key] returns it.
 func Key(id string, scopes ...string) OrgOption {
 	return func(_ *Server, o *org) { o.Keys = append(o.Keys, newKey(id, scopes...)) }
 }
@@ -103,10 +104,20 @@ func Endpoint(id string, events ...string) OrgOption {
 // EndpointAt is [Endpoint] for a receiver of the test's own, at an https URL. If its
 // certificate is not from a public CA, [Trust] makes the server accept it.
 func EndpointAt(id, url string, events ...string) OrgOption {
-	if len(events) == 0 {
-		events = store.BuiltInEventTypes
+	return addEndpoint(endpoint{id, store.KindPush, url, events})
+}
+
+// PullEndpoint is [Endpoint] for one whose events are not sent, but pulled: by consumers of
+// the test's own, or by [Server.Pull].
+func PullEndpoint(id string, events ...string) OrgOption {
+	return addEndpoint(endpoint{id, store.KindPull, "", events})
+}
+
+func addEndpoint(e endpoint) OrgOption {
+	if len(e.Events) == 0 {
+		e.Events = store.BuiltInEventTypes
 	}
-	return func(_ *Server, o *org) { o.Endpoints = append(o.Endpoints, endpoint{id, url, events}) }
+	return func(_ *Server, o *org) { o.Endpoints = append(o.Endpoints, e) }
 }
 
 // Plan puts an org on a plan, such as free. Otherwise it has all features.

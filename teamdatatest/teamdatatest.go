@@ -10,8 +10,8 @@
 // [Server.Advance], and then everything is, in its order and without waiting.
 //
 // The package is for the tests of other modules. It imports app, and may import what
-// app does. The data that a server starts with belongs to seed.go, and the webhooks that
-// it sends to receiver.go.
+// app does. The data that a server starts with belongs to seed.go, the webhooks that it
+// sends to receiver.go, and those that are pulled to pull.go.
 package teamdatatest
 
 import (
@@ -225,7 +225,7 @@ func (s *Server) Deliveries(orgID, endpointID string) (all []store.Delivery) {
 	must(s.t, s.app.Store().View(context.Background(), func(tx store.Tx) error {
 		e, err := tx.Endpoint(orgID, endpointID)
 		all = nil
-		for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListFailed} {
+		for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListLeased, store.ListFailed} {
 			var page []store.Delivery
 			var errPage error
 			page, _, errPage = tx.DeliveryPage(e.Number, list, store.Cursor{}, maxDeliveries)

@@ -9,14 +9,22 @@ import (
 	"teamdata/internal/terminal"
 )
 
-// introduce prints how to reach the receiver; to stderr if stdout has lines for
-// scripts.
+// introduce prints how to reach the receiver, or where it pulls from; to stderr if stdout has
+// lines for scripts.
 func (l *listening) introduce() {
 	to := l.out
 	if l.settings.JSON {
 		to = l.notes
 	}
-	fmt.Fprintf(to, "teamdata listen\n\n  URL      %s\n  secrets  %s\n  answer   %s\n\n", l.url(), l.secretsText(), l.answerText())
+	about := func(name, url string) {
+		fmt.Fprintf(to, "teamdata listen\n\n  %-7s  %s\n  secrets  %s\n  answer   %s\n\n", name, url, l.secretsText(), l.answerText())
+	}
+	if l.pulling != nil {
+		about("pull", l.pulling.url.String())
+		fmt.Fprint(to, "Stop with Ctrl-C. Events:\n\n")
+		return
+	}
+	about("URL", l.url())
 	if l.tls == nil {
 		fmt.Fprint(to, "Let a tunnel or a proxy with TLS lead here, and give its URL to an endpoint:\n\n",
 			"  "+l.endpointCreate("https://TUNNEL/")+"\n\n")

@@ -1,6 +1,6 @@
 // Package listen is the command of that name: a webhook receiver for developers.
 // listen.go has its flags, run.go its lifecycle, tls.go its certificate, introduce.go
-// what it prints about itself. The receiver itself, which verifies and prints, is
+// what it prints about itself, pull.go how it pulls events instead. The receiver itself, which verifies and prints, is
 // delivery/receiver.
 package listen
 
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,10 @@ type settings struct {
 	Timeout   time.Duration
 	JSON      bool
 	ReadyFile string
+
+	Pull    string
+	KeyFile string
+	CAFile  string
 }
 
 // Command is the command.
@@ -45,7 +50,7 @@ func Command() *cobra.Command {
 	var l *listening
 	cmd := &cobra.Command{
 		Use:   "listen",
-		Short: "Receive webhooks on this machine and print them",
+		Short: "Receive webhooks on this machine, or pull them, and print them",
 		Long: `Receives webhooks while you develop. It verifies each event with the Standard
 Webhooks library, prints it, and acknowledges it or answers as you say.
 
@@ -55,26 +60,36 @@ secret into a file for --secret-file, or into TEAMDATA_SECRET; during a
 rotation add the old one, each on a line of its own. Without a secret, events
 are printed as UNVERIFIED.
 
+With --pull it needs no address: it pulls the events of an endpoint of the kind
+pull, with an API key that has the scope receive. An event is acknowledged once
+it was answered with a 2xx, by the application of --forward if there is one, and
+else given back with the answer as the reason. It reconnects by itself.
+
 With --count it exits with 0 after that many verified events, including
-repeated ones, and with 1 if they don't arrive within --timeout. It exits with
-2 if a setting is wrong.`,
+repeated ones, and with 1 if they don't arrive within --timeout. It exits with 1
+if it can't go on, such as with a revoked key, and with 2 if a setting is wrong.`,
 		Example: `  teamdata listen --secret-file hook.secret
   teamdata listen --secret-file hook.secret --forward http://127.0.0.1:3000/hook
   teamdata listen --secret-file hook.secret --status 503 --delay 2s    # it is sent again
   teamdata listen --secret-file - --json --count 3 --timeout 1m < hook.secret
-  teamdata listen --http --listen 127.0.0.1:9080                       # behind a tunnel`,
+  teamdata listen --http --listen 127.0.0.1:9080                       # behind a tunnel
+  teamdata listen --pull https://data.example.com/pull/whe_1 --key-file pull.key --secret-file hook.secret --forward http://localhost:3000/hook`,
 		// What is wrong here, only another command line helps; see the statuses in cli.
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
-			secrets, err := s.secrets(cmd.InOrStdin())
+			secrets, texts, err := s.secrets(cmd.InOrStdin())
 			if err == nil {
-				err = s.check(cmd.Flags(), secrets)
+				err = s.check(cmd.Flags(), texts)
 			}
 			if err == nil {
-				l, err = s.prepare(secrets, cmd.OutOrStdout(), cmd.ErrOrStderr())
+				l, err = s.prepare(secrets, texts, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			return err
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if l.pulling != nil {
+				l.introduce()
+				return l.pull(cmd.Context())
+			}
 			if err := l.open(); err != nil {
 				return err
 			}
@@ -98,6 +113,9 @@ func (s *settings) bind(f *pflag.FlagSet) {
 	f.IntVar(&s.Count, "count", 0, "end after this `number` of verified events; 0 for never")
 	f.DurationVar(&s.Timeout, "timeout", 0, "how long the events of --count may take; 0 for as long as it takes")
 	f.BoolVar(&s.JSON, "json", false, "print each event as one line of JSON")
+	f.StringVar(&s.Pull, "pull", "", "the `URL` of an endpoint to pull events from, instead of receiving them")
+	f.StringVar(&s.KeyFile, "key-file", "", "a `file` with the API key for --pull")
+	f.StringVar(&s.CAFile, "ca-file", "", "a PEM `file` with a CA to trust for --pull, in addition to the system's")
 	f.StringVar(&s.ReadyFile, "ready-file", "", "a `file` to write once it listens, with its URL; - is the standard output")
 }
 
@@ -107,7 +125,7 @@ const (
 	maxDelay        = 10 * time.Minute
 )
 
-func (s *settings) check(f *pflag.FlagSet, secrets receiver.Secrets) error {
+func (s *settings) check(f *pflag.FlagSet, secrets []string) error {
 	switch {
 	case s.Status < 200 || s.Status > 599:
 		return errors.New("--status must be 200 to 599, such as 204 or 503")
@@ -128,6 +146,9 @@ func (s *settings) check(f *pflag.FlagSet, secrets receiver.Secrets) error {
 	case s.TLSCert != "" && s.TLSDir != "":
 		return hint.New("--tls-dir keeps the local CA, which --tls-cert replaces", "leave one out")
 	}
+	if err := s.checkPull(f, secrets); err != nil {
+		return err
+	}
 	return app.CheckAddress("--listen", s.Listen, defaultReceiver)
 }
 
@@ -139,26 +160,27 @@ const secretVariable = "TEAMDATA_SECRET"
 const maxSecretFile = 64 << 10
 
 // secrets returns the secrets in the flag's file or, without the flag, in the
-// environment. There is no flag for a secret itself: others could see it.
-func (s *settings) secrets(in io.Reader) (receiver.Secrets, error) {
+// environment, parsed and as they stand there. There is no flag for a secret itself: others
+// could see it.
+func (s *settings) secrets(in io.Reader) (receiver.Secrets, []string, error) {
 	text, given := os.LookupEnv(secretVariable)
 	from := secretVariable + " in the environment"
 	if s.SecretFile != "" {
 		from, given = "--secret-file "+s.SecretFile, true
 		content, err := readSecretFile(s.SecretFile, in)
 		if err != nil {
-			return nil, hint.With(fmt.Errorf("--secret-file: %w", err), "give the path of a file with the endpoint's secret, or - for the standard input")
+			return nil, nil, hint.With(fmt.Errorf("--secret-file: %w", err), "give the path of a file with the endpoint's secret, or - for the standard input")
 		}
 		text = string(content)
 	}
 	if !given {
-		return nil, nil
+		return nil, nil, nil
 	}
 	secrets, err := receiver.ParseSecrets(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", from, err)
+		return nil, nil, fmt.Errorf("%s: %w", from, err)
 	}
-	return secrets, nil
+	return secrets, strings.Fields(text), nil
 }
 
 func readSecretFile(path string, in io.Reader) ([]byte, error) {

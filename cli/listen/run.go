@@ -26,16 +26,23 @@ type listening struct {
 	listener   net.Listener
 	tls        *tls.Config // nil: plain HTTP
 	caFile     string      // "": it has no CA
+	pulling    *pulling    // nil: it receives
 	out, notes io.Writer   // for events; for all else
 
 	verified atomic.Int64  // the verified events
 	counted  chan struct{} // is closed once Count of them were answered
 }
 
-// prepare makes what the settings alone decide: the receiver, and its certificate.
-func (s settings) prepare(secrets receiver.Secrets, out, notes io.Writer) (l *listening, err error) {
+// prepare makes what the settings alone decide: the receiver, and its certificate or where it
+// pulls from.
+func (s settings) prepare(secrets receiver.Secrets, texts []string, out, notes io.Writer) (l *listening, err error) {
 	l = &listening{settings: s, secrets: secrets, out: out, notes: notes, counted: make(chan struct{})}
-	if err = l.makeHandler(); err == nil {
+	if err = l.makeHandler(); err != nil {
+		return l, err
+	}
+	if s.Pull != "" {
+		l.pulling, err = s.pulling(texts, l.note)
+	} else {
 		l.tls, l.caFile, err = s.tlsConfig(time.Now())
 	}
 	return l, err

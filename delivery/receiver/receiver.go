@@ -76,29 +76,64 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	e := r.receive(w, q)
 	if e.Verdict == Refused {
-		r.print(e)
 		http.Error(w, e.Problem, e.Status)
 		return
 	}
-	r.forward(q, &e)
-	r.print(e)
-	r.wait(q.Context())
 	w.WriteHeader(e.Status)
-	if r.config.Answered != nil {
-		r.config.Answered(e)
-	}
+	r.answered(e)
 }
 
-// receive reads and verifies a request.
+// receive reads a request and takes its event.
 func (r *Receiver) receive(w http.ResponseWriter, q *http.Request) Event {
-	e := Event{ReceivedAt: time.Now(), Status: r.config.Status, ID: q.Header.Get(standardwebhooks.HeaderWebhookID)}
-	var err error
-	if e.Body, err = io.ReadAll(http.MaxBytesReader(w, q.Body, MaxBody)); err != nil {
+	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, MaxBody))
+	if err != nil {
+		e := r.event(q.Header, body)
 		e.refuse(readProblem(err))
+		r.print(e)
 		return e
 	}
+	return r.take(q.Context(), q.Header, body)
+}
+
+// Take takes an event that came otherwise than by a request, such as one that was pulled, with
+// the header that it would have. Its Status says what a request would be answered with.
+func (r *Receiver) Take(ctx context.Context, header http.Header, body []byte) Event {
+	e := r.take(ctx, header, body)
+	if e.Verdict != Refused {
+		r.answered(e)
+	}
+	return e
+}
+
+// Refuse prints an event that came otherwise than by a request, and must not be handled.
+func (r *Receiver) Refuse(header http.Header, body []byte, problem string) {
+	e := r.event(header, body)
+	e.Type = typeOf(body)
+	e.refuse(http.StatusBadRequest, problem)
+	r.print(e)
+}
+
+// take verifies an event, passes it on, prints it, and waits until it may be answered.
+func (r *Receiver) take(ctx context.Context, header http.Header, body []byte) Event {
+	e := r.verified(header, body)
+	if e.Verdict == Refused {
+		r.print(e)
+		return e
+	}
+	r.forward(ctx, header, &e)
+	r.print(e)
+	r.wait(ctx)
+	return e
+}
+
+func (r *Receiver) event(header http.Header, body []byte) Event {
+	return Event{ReceivedAt: time.Now(), Status: r.config.Status, ID: header.Get(standardwebhooks.HeaderWebhookID), Body: body}
+}
+
+func (r *Receiver) verified(header http.Header, body []byte) Event {
+	e := r.event(header, body)
 	e.Type = typeOf(e.Body)
-	secrets := r.config.Secrets
+	secrets, err := r.config.Secrets, error(nil)
 	if r.config.SecretsOf != nil {
 		if secrets, err = r.config.SecretsOf(e.ID); err != nil {
 			e.refuse(http.StatusNotFound, err.Error())
@@ -107,7 +142,7 @@ func (r *Receiver) receive(w http.ResponseWriter, q *http.Request) Event {
 	}
 	if e.Verdict = Verified; len(secrets) == 0 {
 		e.Verdict = Unverified
-	} else if err := secrets.verify(e.Body, q.Header, r.config.Now); err != nil {
+	} else if err := secrets.verify(e.Body, header, r.config.Now); err != nil {
 		e.refuse(http.StatusBadRequest, err.Error())
 		return e
 	}
@@ -125,11 +160,11 @@ func readProblem(err error) (status int, problem string) {
 	return http.StatusBadRequest, "the body broke off: " + err.Error()
 }
 
-func (r *Receiver) forward(q *http.Request, e *Event) {
+func (r *Receiver) forward(ctx context.Context, header http.Header, e *Event) {
 	if r.config.Forward == nil {
 		return
 	}
-	status, err := r.config.Forward(q.Context(), q.Header, *e)
+	status, err := r.config.Forward(ctx, header, *e)
 	if e.Status = status; err != nil {
 		e.Status, e.Problem = http.StatusBadGateway, err.Error()
 	}
@@ -142,6 +177,12 @@ func (r *Receiver) print(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.config.Print(e)
+}
+
+func (r *Receiver) answered(e Event) {
+	if r.config.Answered != nil {
+		r.config.Answered(e)
+	}
 }
 
 // wait waits for the delay, unless the sender hangs up or the receiver stops.

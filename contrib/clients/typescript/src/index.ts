@@ -3,6 +3,8 @@
 // method has the name of the operation there.
 
 export { Client, version } from "./client.gen.ts";
+export { consume } from "./consume.ts";
+export type { Consumer, Pulled } from "./consume.ts";
 export { List, NoAnswerError, TeamdataError, Transport } from "./transport.ts";
 export type { CallOptions, Config, ErrorCode, ListOptions, Page } from "./transport.ts";
 export type { AssistantInstructions, AuditLogEntry, Member, TestDelivery } from "./types.gen.ts";

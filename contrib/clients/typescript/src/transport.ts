@@ -39,6 +39,10 @@ export interface CallOptions {
   idempotencyKey?: string;
   /** Ends the call, even while it waits to send its request again. */
   signal?: AbortSignal;
+  /** In place of the client's. */
+  retries?: number;
+  /** In place of the client's. */
+  timeoutMs?: number;
   /** Further headers of the request. */
   headers?: Record<string, string>;
   /**
@@ -157,7 +161,7 @@ export class Transport {
     const init = this.#init(method, call);
     for (let retry = 0, unanswered = false; ; retry++) {
       try {
-        const { response, text } = await this.#attempt(url, init, call.signal);
+        const { response, text } = await this.#attempt(url, init, call);
         call.onResponse?.(response);
         if (!response.ok) {
           throw new TeamdataError(response, text);
@@ -165,7 +169,7 @@ export class Transport {
         return (text === "" ? undefined : JSON.parse(text)) as T;
       } catch (error) {
         const waitMs = waitFor(error, retry, unanswered);
-        if (waitMs === undefined || retry >= this.#retries) {
+        if (waitMs === undefined || retry >= (call.retries ?? this.#retries)) {
           throw error;
         }
         unanswered ||= method === "POST" && error instanceof NoAnswerError;
@@ -201,8 +205,8 @@ export class Transport {
     return { method, headers: { ...headers, ...call.headers }, body: JSON.stringify(call.body), redirect: "manual" };
   }
 
-  async #attempt(url: string, init: RequestInit, signal?: AbortSignal): Promise<{ response: Response; text: string }> {
-    const limit = AbortSignal.timeout(this.#timeoutMs);
+  async #attempt(url: string, init: RequestInit, { signal, timeoutMs }: Call): Promise<{ response: Response; text: string }> {
+    const limit = AbortSignal.timeout(timeoutMs ?? this.#timeoutMs);
     let response: Response;
     let text: string | undefined;
     try {
