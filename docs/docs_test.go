@@ -40,3 +40,17 @@ func TestSamples(t *testing.T) {
 		t.Errorf("there are samples in %q, not %q", names, want)
 	}
 }
+
+// There is a sample that pulls for each way, whole and from the address that is replaced.
+func TestPullSamples(t *testing.T) {
+	var names []string
+	for _, s := range PullSamples() {
+		names = append(names, s.Language)
+		if !strings.Contains(s.Code, PullURL) || !strings.Contains(s.Code, "TEAMDATA_KEY") || s.ID == "" {
+			t.Errorf("the sample in %s is not whole:\n%s", s.Language, s.Code)
+		}
+	}
+	if want := []string{"curl", "Go", "TypeScript", "Python", "listen"}; !slices.Equal(names, want) {
+		t.Errorf("there are samples in %q, not %q", names, want)
+	}
+}

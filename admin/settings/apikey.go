@@ -15,8 +15,12 @@ type keyRow struct {
 	store.APIKey
 	store.KeyUse
 	State store.KeyState
-	By    person // who created it
+	By    person   // who created it
+	Names []string // of its Endpoints
 }
+
+// Receives reports whether it may pull events.
+func (k keyRow) Receives() bool { return k.Scopes.Has(store.ScopeReceive) }
 
 // Reason is why the key no longer works; empty while it does.
 func (k keyRow) Reason() string {
@@ -41,7 +45,31 @@ func (r *request) keyRow(tx store.Tx, k store.APIKey) (keyRow, error) {
 		return keyRow{}, err
 	}
 	use, err := tx.KeyUse(k.ID)
-	return keyRow{k, use, access.State(r.Now), by}, err
+	row := keyRow{k, use, access.State(r.Now), by, nil}
+	for _, id := range k.Endpoints {
+		e, notFound := tx.Endpoint(r.Org.ID, id)
+		if notFound != nil && !store.IsNotFound(notFound) {
+			err = notFound
+		}
+		row.Names = append(row.Names, cmp.Or(e.Description, id))
+	}
+	return row, err
+}
+
+// keysThatPull are the keys that work and may pull from an endpoint, as far as they are
+// searched.
+func (r *request) keysThatPull(tx store.Tx, id string) (rows []keyRow, err error) {
+	keys, err := tx.APIKeys(r.Org.ID, "", maxKeysNamed)
+	for _, k := range keys {
+		if err != nil || !k.Scopes.Has(store.ScopeReceive) || !k.MayPull(id) {
+			continue
+		}
+		var row keyRow
+		if row, err = r.keyRow(tx, k); err == nil && row.State == store.KeyActive {
+			rows = append(rows, row)
+		}
+	}
+	return rows, err
 }
 
 // Unused reports whether a key works and was not used for keyUnusedFor.
@@ -151,10 +179,16 @@ type keyForm struct {
 	Err         *store.Error // nil: nothing is wrong
 	Name        string
 	Read, Write bool
-	Expiry      string // one of expiries
-	Date        string // of the choice expiryDate
+	Receive     bool
+	Endpoints   []string         // ids of those to pull from that are chosen
+	Pulled      []store.Endpoint // to choose from
+	Expiry      string           // one of expiries
+	Date        string           // of the choice expiryDate
 	Expiries    []expiry
 }
+
+// Chosen reports whether an endpoint is.
+func (f *keyForm) Chosen(id string) bool { return slices.Contains(f.Endpoints, id) }
 
 // expiry is a choice in the form.
 type expiry struct {
@@ -174,12 +208,33 @@ var expiries = []expiry{
 }
 
 func (r *request) newKey() error {
-	return r.Show(200, "apikey_form", keyForm{Read: true, Expiry: "90", Expiries: expiries}, nil)
+	f := &keyForm{Expiry: "90"}
+	query := r.HTTP.URL.Query()
+	f.choose(cmp.Or(strings.Join(query["scopes"], " "), "read"))
+	f.Endpoints = query["endpoints"]
+	return r.showKeyForm(200, f)
+}
+
+// choose ticks scopes, whose names have spaces between them.
+func (f *keyForm) choose(scopes string) {
+	for _, name := range strings.Fields(scopes) {
+		f.Read, f.Write, f.Receive = f.Read || name == "read", f.Write || name == "write", f.Receive || name == "receive"
+	}
+}
+
+func (r *request) showKeyForm(status int, f *keyForm) error {
+	f.Expiries = expiries
+	return r.Show(status, "apikey_form", f, func(tx store.Tx) error {
+		endpoints, err := tx.Endpoints(r.Org.ID)
+		f.Pulled = slices.DeleteFunc(endpoints, func(e store.Endpoint) bool { return !e.Pull() })
+		return err
+	})
 }
 
 // keyCreated is the data of apikey_created.html, the only page that shows the secret.
 type keyCreated struct {
 	Key   store.APIKey
+	Row   keyRow
 	Whole string // <id>.<secret>
 	Again bool   // the form was sent before: Whole is empty, and Key has only its id
 	By    person // who created it
@@ -217,14 +272,25 @@ func (p *keyCreated) findTry(r *request, tx store.Tx) (err error) {
 	if p.By, err = r.person(tx, p.Key.CreatedBy); err != nil {
 		return err
 	}
+	if p.Row, err = r.keyRow(tx, p.Key); err != nil {
+		return err
+	}
 	if p.Key.Scopes.Has(store.ScopeRead) {
 		p.Curl, p.Call = r.curlAPI("", "/members"), "/api/v1/members"
 		return nil
 	}
 	endpoints, err := tx.Endpoints(r.Org.ID)
+	pulls := p.Row.Receives() && !p.Key.Scopes.Has(store.ScopeWrite)
 	id := "ENDPOINT"
-	if len(endpoints) > 0 {
-		id = endpoints[0].ID
+	for _, e := range endpoints {
+		if !pulls || e.Pull() && p.Key.MayPull(e.ID) {
+			id = e.ID
+			break
+		}
+	}
+	if pulls {
+		p.Curl = r.curl("-d '{}' ", r.pullURL(id))
+		return err
 	}
 	p.Curl = r.curlAPI("-X POST ", "/webhooks/"+id+"/test")
 	return err
@@ -232,7 +298,7 @@ func (p *keyCreated) findTry(r *request, tx store.Tx) (err error) {
 
 // keyOfForm is the key that the form describes.
 func (r *request) keyOfForm() (store.APIKey, error) {
-	k := store.APIKey{OrgID: r.Org.ID, Name: r.Field("name"), CreatedBy: r.actor()}
+	k := store.APIKey{OrgID: r.Org.ID, Name: r.Field("name"), CreatedBy: r.actor(), Endpoints: r.HTTP.PostForm["endpoints"]}
 	for _, name := range r.HTTP.PostForm["scopes"] {
 		scope, err := store.ParseScope(name)
 		if err != nil {
@@ -267,9 +333,7 @@ func expiresAt(choice, date string, now time.Time) (time.Time, error) {
 
 // rerenderKeyForm shows the form as it was sent, with the error.
 func (r *request) rerenderKeyForm(status int, e *store.Error) error {
-	scopes := r.HTTP.PostForm["scopes"]
-	return r.Render(status, "apikey_form", keyForm{
-		Err: e, Name: r.Field("name"), Expiry: r.Field("expiry"), Date: r.Field("date"), Expiries: expiries,
-		Read: slices.Contains(scopes, "read"), Write: slices.Contains(scopes, "write"),
-	})
+	f := &keyForm{Err: e, Name: r.Field("name"), Expiry: r.Field("expiry"), Date: r.Field("date"), Endpoints: r.HTTP.PostForm["endpoints"]}
+	f.choose(strings.Join(r.HTTP.PostForm["scopes"], " "))
+	return r.showKeyForm(status, f)
 }

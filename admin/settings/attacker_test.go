@@ -212,7 +212,7 @@ func (s *attacker) arrange() {
 func (s *attacker) arrangeEndpoint(tx store.Tx) error {
 	e := storetest.Sample[store.Endpoint](storetest.Values{Text: stored, Most: true})
 	e.ID, e.OrgID, e.URL, e.Events, e.Secret, e.OldSecret = "whe_mine", "org_acme", `https://acme.example/'zz='<zz>`, []string{"member.added"}, "", ""
-	e.DisabledBy, e.DisabledReason = "", "" // of a disabled one only
+	e.Number, e.DisabledBy, e.DisabledReason = 0, "", "" // of a disabled one only
 	if _, err := store.ImportEndpoint(tx, e); err != nil {
 		return err
 	}

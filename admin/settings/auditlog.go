@@ -155,7 +155,7 @@ func (f *auditFilter) parse(r *request, tx store.Tx) (err error) {
 // maxKeysNamed is in how many of the org's API keys a name is searched for.
 const maxKeysNamed = 1000
 
-// targetsNamed are the ids that a text means: itself, endpoints with it in the URL,
+// targetsNamed are the ids that a text means: itself, endpoints with it in the URL or the name,
 // API keys and the first members with it in the name, and the membership of a user id.
 func (r *request) targetsNamed(tx store.Tx, text string) ([]string, error) {
 	ids, has := []string{text}, containsFold(text)
@@ -164,7 +164,7 @@ func (r *request) targetsNamed(tx store.Tx, text string) ([]string, error) {
 		return nil, err
 	}
 	for _, e := range endpoints {
-		if has(e.URL) {
+		if has(endpointTitle(e)) {
 			ids = append(ids, e.ID)
 		}
 	}

@@ -136,7 +136,7 @@ func (r *request) auditTarget(tx store.Tx, kind targetKind, e store.AuditEntry) 
 		return auditTarget{Name: k.Name, Path: r.path("keys", id)}, err
 	case endpointTarget:
 		e, err := store.FindEndpoint(tx, r.Org.ID, id)
-		return auditTarget{Name: shortURL(e.URL), Path: r.path("endpoints", id)}, err
+		return auditTarget{Name: endpointName(e), Path: r.path("endpoints", id)}, err
 	case deliveryTarget:
 		d, _, err := store.FindDelivery(tx, r.Org.ID, id)
 		return auditTarget{Name: d.EventType, Path: r.path("deliveries", id)}, err

@@ -19,8 +19,12 @@ type chart struct {
 	Lines     []string // the grid lines, in percent from the top
 	Times     []string // below the bins
 	Bins      []bin
-	Latency   bool // it shows latency
+	Legend    []legend
+	Rows      [][]string // of its table: the numbers of each point, one for each entry of the legend
 }
+
+// legend says what marks of a class are.
+type legend struct{ Class, Text string }
 
 // bin is one point as a chart shows it.
 type bin struct {
@@ -31,7 +35,7 @@ type bin struct {
 
 // mark is a rectangle, in percent of the plot.
 type mark struct {
-	Class               string // ok-mark, bad-mark, p50-mark, p95-mark or hatch
+	Class               string // ok-mark, bad-mark, in-mark, p50-mark, p95-mark or hatch
 	X, Y, Width, Height string
 }
 
@@ -83,6 +87,30 @@ func barPosition(i, n int, part float64) (x, width string) {
 	return percent((float64(i) + (1-part)/2) * each), percent(part * each)
 }
 
+// bar adds a bar to the bin i, which begins at a part of its width; 0 has none.
+func (c *chart) bar(i int, class string, from, part float64, n, top int) {
+	if n > 0 {
+		each, height := 100/float64(len(c.Points)), max(100*float64(n)/float64(top), 1) // a small count is visible too
+		c.Bins[i].Marks = append(c.Bins[i].Marks, mark{class, percent((float64(i) + from) * each), percent(100 - height), percent(part * each), percent(height)})
+	}
+}
+
+// row adds the numbers of the next point to the table, and in words to its bin.
+func (c *chart) row(i int, words string, numbers ...int) {
+	texts, args := make([]string, len(numbers)), make([]any, len(numbers))
+	for n, number := range numbers {
+		texts[n] = formatCount(number, false)
+		args[n] = texts[n]
+	}
+	c.Rows = append(c.Rows, texts)
+	c.Bins[i].Title += fmt.Sprintf(words, args...)
+}
+
+// ticks are the values beside the grid lines up to a top, which is three equal parts.
+func ticks(top int) []string {
+	return []string{formatCount(top, false), formatCount(top/3*2, false), formatCount(top/3, false), "0"}
+}
+
 // roundTop is the lowest value of at least most whose three equal parts are round.
 func roundTop(most int) int {
 	for scale := 1; ; scale *= 10 {
@@ -104,12 +132,12 @@ func attemptsChart(sp span, s timeSeries) chart {
 		most = max(most, p.Total())
 	}
 	top, sum := roundTop(most), s.sum()
-	c := newChart("attempts", "Attempts", s, []string{formatCount(top, false), formatCount(top/3*2, false), formatCount(top/3, false), "0"})
+	c := newChart("attempts", "Attempts", s, ticks(top))
+	c.Legend = []legend{{"ok-mark", "Acknowledged"}, {"hatch", "Retrying"}, {"bad-mark", "Failed"}}
 	c.Desc = fmt.Sprintf("Attempts in the last %s: %s acknowledged, %s failed and retried, %s failed for good", sp.Since,
 		formatCount(sum.Acknowledged, false), formatCount(sum.Retrying, false), formatCount(sum.Failed, false))
 	for i, p := range s.Points {
-		c.Bins[i].Title += fmt.Sprintf(": %s acknowledged, %s failed, %s being retried",
-			formatCount(p.Acknowledged, false), formatCount(p.Failed, false), formatCount(p.Retrying, false))
+		c.row(i, ": %[1]s acknowledged, %[3]s failed, %[2]s being retried", p.Acknowledged, p.Retrying, p.Failed)
 		x, width := barPosition(i, len(s.Points), 0.72)
 		below := 0.0
 		for _, part := range []struct {
@@ -131,13 +159,14 @@ func attemptsChart(sp span, s timeSeries) chart {
 func latencyChart(sp span, s timeSeries) chart {
 	const classes = len(store.LatencyBounds) + 1
 	c := newChart("latency", "Latency", s, []string{"15 s", formatBound(5), formatBound(3), formatBound(1), "0"})
-	c.Latency = true
+	c.Legend = []legend{{"p50-mark", "Half within (p50)"}, {"p95-mark", "95 % within (p95)"}}
 	sum := s.sum()
 	c.Desc = "Latency in the last " + sp.Since + ": nothing was acknowledged"
 	if sum.Acknowledged > 0 {
 		c.Desc = "Latency in the last " + sp.Since + ": half " + sum.P50() + ", 95 % " + sum.P95()
 	}
 	for i, p := range s.Points {
+		c.Rows = append(c.Rows, []string{p.P50(), p.P95()})
 		if p.Acknowledged == 0 {
 			c.Bins[i].Title += ": nothing acknowledged"
 			continue

@@ -19,7 +19,7 @@ type deliveryPage struct {
 
 // Done reports whether no further attempt is to come. That of a held one is not, until
 // its endpoint is enabled.
-func (p deliveryPage) Done() bool { return !p.Delivery.State.Waiting() }
+func (p deliveryPage) Done() bool { return p.Delivery.State.Finished() }
 
 // Next is the number of the next attempt.
 func (p deliveryPage) Next() int { return p.Attempts + 1 }
@@ -39,6 +39,7 @@ type attemptShown struct {
 	store.Attempt
 	Number int
 	Sent   []string // the headers that sign it; none for whoever sees no signature
+	By     person   // the API key that pulled it; zero: it was sent
 }
 
 // Summary is what became of it, beside its status.
@@ -67,16 +68,20 @@ func (r *request) findDelivery(tx store.Tx, p *deliveryPage) error {
 	if err != nil {
 		return err
 	}
-	p.fill(r, d, &e)
-	return nil
+	return p.fill(r, tx, d, &e)
 }
 
-func (p *deliveryPage) fill(r *request, d store.Delivery, e *store.Endpoint) {
-	p.deliveryRow = r.newRow(d, e)
+func (p *deliveryPage) fill(r *request, tx store.Tx, d store.Delivery, e *store.Endpoint) (err error) {
+	p.deliveryRow, err = r.newRow(tx, d, e)
 	for i, a := range slices.Backward(d.History) {
-		p.Shown = append(p.Shown, attemptShown{Attempt: a, Number: i + 1})
+		shown := attemptShown{Attempt: a, Number: i + 1}
+		if a.KeyID != "" && err == nil {
+			shown.By, err = r.key(tx, a.KeyID)
+		}
+		p.Shown = append(p.Shown, shown)
 	}
 	p.Kept, p.Manages = len(d.History) == store.MaxHistory, r.Member.Manages()
+	return err
 }
 
 // sign fills in what signed each attempt.
@@ -91,7 +96,7 @@ func (p *deliveryPage) sign(body []byte) (err error) {
 
 func (r *request) addEvent(tx store.Tx, p *deliveryPage, event store.Event) (err error) {
 	p.Payload = r.payload(event.Body)
-	if p.Manages {
+	if p.Manages && !p.Endpoint.Pull() {
 		if p.Curl, err = r.deliveryCurl(p.deliveryRow, event.Body); err != nil {
 			return err
 		}

@@ -118,7 +118,7 @@ func TestOtherDeliveries(t *testing.T) {
 		return store.RemoveEndpoint(tx, "", "org_acme", "whe_3")
 	})
 	r := w.signedIn("usr_ada").get("/orgs/org_acme/deliveries/" + sent[0].ID)
-	r.wants(t, 200, "/deliveries/"+sent[1].ID, ">example.com/whe_2</span>")
+	r.wants(t, 200, "/deliveries/"+sent[1].ID, ">example.com/whe_2</bdi>")
 	if strings.Contains(r.Body, sent[2].ID) {
 		t.Error("a delivery of a removed endpoint is shown")
 	}

@@ -63,7 +63,12 @@ func (r *request) endpointCA(u *url.URL) string {
 
 // curlAPI is a command that calls the API with the key in the variable TEAMDATA_KEY.
 func (r *request) curlAPI(options, path string) string {
-	return "curl " + r.s.config.CurlOptions + options + "\\\n  -H \"Authorization: Bearer $TEAMDATA_KEY\" \\\n  " + r.s.config.PublicURL + "/api/v1" + path
+	return r.curl(options, r.s.config.PublicURL+"/api/v1"+path)
+}
+
+// curl is a command that calls an address with the key in the variable TEAMDATA_KEY.
+func (r *request) curl(options, url string) string {
+	return "curl " + r.s.config.CurlOptions + options + "\\\n  -H \"Authorization: Bearer $TEAMDATA_KEY\" \\\n  " + url
 }
 
 // shellQuoted is a text as a word of a shell. What a page does not show as it is, such

@@ -29,7 +29,8 @@ type deliveriesPage struct {
 	Path   string      // of the list without a filter
 	listPage[deliveryRow]
 
-	walk store.DeliveryWalk
+	walk   store.DeliveryWalk
+	pulled bool // one of the endpoints is
 }
 
 // stateChoice is a state to switch to.
@@ -48,15 +49,24 @@ type deliveryRow struct {
 	Last     *store.Attempt // nil: there was none
 	Of       int            // how many attempts there are at most
 	Due      bool           // the next attempt is due
+	Leased   bool           // to a consumer, whose lease has not ended
+	By       person         // the API key that pulled it last; zero: nobody did, or its endpoint is not pulled
 }
 
 // newRow makes a row of a delivery to an endpoint.
-func (r *request) newRow(d store.Delivery, e *store.Endpoint) deliveryRow {
-	return deliveryRow{Delivery: d, State: d.StateAt(e), Endpoint: e, Last: d.LastAttempt(), Of: len(r.s.config.RetrySchedule) + 1, Due: !d.DueAt.After(r.Now)}
+func (r *request) newRow(tx store.Tx, d store.Delivery, e *store.Endpoint) (row deliveryRow, err error) {
+	row = deliveryRow{Delivery: d, State: d.StateAt(e), Endpoint: e, Last: d.LastAttempt(), Of: len(r.s.config.RetrySchedule) + 1, Due: !d.DueAt.After(r.Now)}
+	if e.Pull() {
+		err = r.fillPulled(tx, &row)
+	}
+	return row, err
 }
 
 // Replayable reports whether the row offers to replay the delivery.
 func (d deliveryRow) Replayable() bool {
+	if d.Endpoint.Pull() {
+		return d.StateName() == "failed" || d.StateName() == "back" && !d.Due
+	}
 	return d.State == store.StateFailed || d.State == store.StateRetrying
 }
 
@@ -67,6 +77,8 @@ func (d deliveryRow) Summary() string { return attemptSummary(d.Last) }
 // is known.
 func attemptSummary(a *store.Attempt) string {
 	switch {
+	case a.Acknowledged() && a.KeyID != "":
+		return "after " + formatDuration(a.Took())
 	case a.Acknowledged():
 		return formatDuration(a.Took())
 	case a.Status == 0:
@@ -77,7 +89,7 @@ func attemptSummary(a *store.Attempt) string {
 
 // deliveryStates are the states to switch to in a list.
 var deliveryStates = []stateChoice{
-	{Name: "All"}, {State: "waiting", Name: "Waiting"}, {State: "failed", Name: "Failed"}, {State: "acknowledged", Name: "Acknowledged"},
+	{Name: "All"}, {State: "waiting", Name: "Waiting"}, {State: "leased", Name: "Leased"}, {State: "failed", Name: "Failed"}, {State: "acknowledged", Name: "Acknowledged"},
 }
 
 // listDeliveries shows the deliveries of the endpoint of the path, or of the org.
@@ -123,7 +135,13 @@ func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
 		if p.Head, err = r.endpointHead(tx, "deliveries"); err != nil {
 			return err
 		}
-		p.Of = &p.Head.Endpoint
+		p.Of, p.pulled = &p.Head.Endpoint, p.Head.Pull()
+	} else {
+		endpoints, err := tx.Endpoints(r.Org.ID)
+		if err != nil {
+			return err
+		}
+		p.pulled = slices.ContainsFunc(endpoints, func(e store.Endpoint) bool { return e.Pull() })
 	}
 	if p.Types, err = typeChoices(tx, p.Asked.Get("type")); err != nil {
 		return err
@@ -138,9 +156,9 @@ func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
 	}
 	p.listPage, err = search(r, deliveryRecords(tx, &p.walk, p.Path, p.pairs(), func(d store.Delivery) (row deliveryRow, matches bool, err error) {
 		if matches = p.walk.Matches(d); matches {
-			row = r.newRow(d, p.walk.Endpoint(&d))
+			row, err = r.newRow(tx, d, p.walk.Endpoint(&d))
 		}
-		return row, matches, nil
+		return row, matches, err
 	}))
 	if err != nil {
 		return err
@@ -166,10 +184,13 @@ func deliveryRecords[Row any](tx store.Tx, w *store.DeliveryWalk, path string, f
 	}
 }
 
-// count counts the waiting and the failed deliveries that match the rest of the filter.
+// count counts the deliveries that are not acknowledged and match the rest of the filter.
 func (p *deliveriesPage) count(tx store.Tx) error {
 	counts := map[string]string{}
-	for _, state := range []string{"waiting", "failed"} {
+	for _, state := range []string{"waiting", "leased", "failed"} {
+		if state == "leased" && !p.offersLeased() {
+			continue
+		}
 		w := p.walk
 		w.Filter.State = state
 		n, more, err := countDeliveries(tx, &w)
@@ -189,6 +210,9 @@ func (p *deliveriesPage) count(tx store.Tx) error {
 
 func (p *deliveriesPage) addStates(counts map[string]string) {
 	for _, s := range deliveryStates {
+		if s.State == "leased" && !p.offersLeased() {
+			continue
+		}
 		s.Count, s.Path, s.Chosen = counts[s.State], p.with("state", s.State), p.Asked.Get("state") == s.State
 		p.States = append(p.States, s)
 	}
@@ -235,6 +259,15 @@ func (p *deliveriesPage) with(changed ...string) string {
 	return withQuery(p.Path, p.pairs(changed...)...)
 }
 
+// offersLeased reports whether one can switch to what is leased: the list of all endpoints has
+// no room for that.
+func (p *deliveriesPage) offersLeased() bool {
+	return p.Of != nil && p.pulled || p.Asked.Get("state") == "leased"
+}
+
+// Pulled reports whether some of the deliveries may be pulled.
+func (p *deliveriesPage) Pulled() bool { return p.pulled }
+
 // Filtered reports whether anything is asked for but the endpoint.
 func (p *deliveriesPage) Filtered() bool { return p.with() != p.Path }
 
@@ -262,7 +295,7 @@ func (p *deliveriesPage) Nothing() string {
 // stateVerbs say that a delivery is in a state of a filter.
 var stateVerbs = map[string]string{
 	"waiting": "is waiting", "failed": "failed", "acknowledged": "was acknowledged", "unsuccessful": "was unsuccessful",
-	"pending": "is pending", "retrying": "is being retried", "held": "is held",
+	"pending": "is pending", "retrying": "is being retried", "held": "is held", "leased": "is leased",
 }
 
 // periodWords say in which period of a filter something happened.

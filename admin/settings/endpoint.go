@@ -26,6 +26,18 @@ type endpointHead struct {
 	Unused   bool          // nothing was sent, and the page has one button for that below
 }
 
+// Primary is the page's first thing to do: the sample where nobody pulls, else the act of the
+// state; empty: the page has another.
+func (h endpointHead) Primary() string {
+	switch {
+	case h.Tab == "settings":
+		return ""
+	case h.Health.State == stateSilent:
+		return "sample"
+	}
+	return "act"
+}
+
 // endpointPage is the data of endpoint.html.
 type endpointPage struct {
 	Head    endpointHead
@@ -36,6 +48,9 @@ type endpointPage struct {
 	Alike   int       // how many of the latest deliveries ended as the last error did
 	Of      int       // so many
 	NextDue time.Time // of the waiting deliveries; zero: none is waiting, or it is due
+
+	Pull pulledPage // of an endpoint that is pulled
+	now  time.Time
 
 	endpointWarnings
 	Held   string    // for how long deliveries are held while it is disabled
@@ -65,6 +80,7 @@ func (r *request) showEndpoint() error {
 
 // find fills in the page of the endpoint of the path.
 func (p *endpointPage) find(r *request, tx store.Tx) (err error) {
+	p.now = r.Now
 	if p.Head, err = r.endpointHead(tx, "overview"); err != nil {
 		return err
 	}
@@ -89,6 +105,16 @@ func (p *endpointPage) findAttempts(r *request, tx store.Tx, e store.Endpoint) e
 	}
 	p.Sum = series.sum()
 	p.Charts = charts(p.Span, series)
+	if e.Pull() {
+		if err := p.findPulled(r, tx); err != nil {
+			return err
+		}
+		if !r.isLive() { // which shows none
+			if err := p.findFlow(r, tx); err != nil {
+				return err
+			}
+		}
+	}
 	n := latestShown
 	if p.Head.Health.LastError != nil {
 		n = latestJudged
@@ -96,7 +122,11 @@ func (p *endpointPage) findAttempts(r *request, tx store.Tx, e store.Endpoint) e
 	latest, err := tx.LatestDeliveries([]uint64{e.Number}, store.DeliveryLists, store.Cursor{}, n)
 	for i, d := range latest {
 		if i < latestShown {
-			p.Latest = append(p.Latest, r.newRow(d, &e))
+			row, err := r.newRow(tx, d, &e)
+			if err != nil {
+				return err
+			}
+			p.Latest = append(p.Latest, row)
 		}
 		if a, bad := latest[i].LastAttempt(), p.Head.Health.Last(); a != nil && bad != nil {
 			p.Of++
@@ -125,6 +155,9 @@ func (p *endpointPage) findWarnings(r *request, tx store.Tx, e store.Endpoint) (
 }
 
 func (r *request) warningsOf(tx store.Tx, e store.Endpoint) (w endpointWarnings, err error) {
+	if e.Pull() {
+		return w, nil
+	}
 	if warn := r.s.config.WarnOfURL; warn != nil {
 		w.Refused = warn(e.URL)
 	}
@@ -216,22 +249,29 @@ func (r *request) actOnEndpoint(act func(tx store.Tx, actorID, orgID, id string)
 
 func (r *request) confirmDisable() error {
 	q := confirmPage{Title: "Disable this endpoint?", Button: "Disable", To: "disable"}
-	return r.confirmForEndpoint(&q, func(waiting string) {
+	return r.confirmForEndpoint(&q, func(waiting string, pull bool) {
 		q.Facts = []confirmFact{
 			nowWaiting(waiting, "will be held."),
 			{"From now on", "", "New events are held, not lost, for up to " + r.heldFor() + "."},
 			{"When enabled", "", "All of them are sent, oldest first."},
+		}
+		if pull {
+			q.Facts[2].Text = "All of them are handed out, oldest first."
 		}
 	})
 }
 
 func (r *request) confirmDelete() error {
 	q := confirmPage{Title: "Delete this endpoint?", Button: "Delete endpoint", To: "delete"}
-	return r.confirmForEndpoint(&q, func(waiting string) {
+	return r.confirmForEndpoint(&q, func(waiting string, pull bool) {
 		q.Facts = []confirmFact{
 			nowWaiting(waiting, "will never be sent."),
 			{"From now on", "", "Nothing is sent to it. Its secret and its history are deleted."},
 			{"Undo", "", "This can't be undone. To pause it, disable it instead."},
+		}
+		if pull {
+			q.Facts[0] = nowWaiting(waiting, "will never be handed out.")
+			q.Facts[1].Text = "Nothing can be pulled from it. Its secret and its history are deleted, and API keys that may pull from it alone are revoked."
 		}
 	})
 }
@@ -245,17 +285,17 @@ func nowWaiting(waiting, text string) confirmFact {
 }
 
 // confirmForEndpoint asks for confirmation about the endpoint of the path. explain is called
-// with how many deliveries wait; empty: none.
-func (r *request) confirmForEndpoint(q *confirmPage, explain func(waiting string)) error {
+// with how many deliveries wait, empty: none, and whether it is pulled.
+func (r *request) confirmForEndpoint(q *confirmPage, explain func(waiting string, pull bool)) error {
 	q.To, q.Back = r.endpointPath(q.To), r.endpointPath()
 	return r.Show(200, "confirm", q, func(tx store.Tx) error {
 		e, err := r.endpoint(tx)
 		if err != nil {
 			return err
 		}
-		q.About = shortURL(e.URL)
+		q.About = endpointName(e)
 		w, err := tx.CountWaiting(e, maxWaiting)
-		explain(counted(w.Total(), w.Capped, "waiting delivery", "waiting deliveries"))
+		explain(counted(w.Total(), w.Capped, "waiting delivery", "waiting deliveries"), e.Pull())
 		return err
 	})
 }
@@ -284,12 +324,14 @@ func (e endpointRow) EventsText() string {
 
 type endpointsPage struct {
 	Endpoints []endpointRow // that the filter shows, those in trouble first
-	State     string        // filter: stateFailing or stateDisabled; empty: any
+	State     string        // filter: stateFailing, stateSilent or stateDisabled; empty: any
 	Query     string        // filter: a part of the URL or the description
 	All       int
 	Failing   int
+	Silent    int
 	Disabled  int
-	Most      int // endpoints that an org may have
+	Pulled    bool // some are pulled
+	Most      int  // endpoints that an org may have
 }
 
 // Full reports whether no more endpoints can be added.
@@ -301,7 +343,7 @@ func (p endpointsPage) Nothing() string {
 	if p.Query != "" {
 		text = "None with “" + p.Query + "” in its URL or description"
 	}
-	return text + cmp.Or(map[string]string{stateFailing: " is failing.", stateDisabled: " is disabled."}[p.State], " was found.")
+	return text + cmp.Or(map[string]string{stateFailing: " is failing.", stateSilent: " is left alone by its consumers.", stateDisabled: " is disabled."}[p.State], " was found.")
 }
 
 func (r *request) listEndpoints() error {
@@ -325,11 +367,14 @@ func (p *endpointsPage) fill(rows []endpointRow) {
 		switch row.Health.State {
 		case stateFailing:
 			p.Failing++
+		case stateSilent:
+			p.Silent++
 		case stateDisabled:
 			p.Disabled++
 		}
-		state := p.State != stateFailing && p.State != stateDisabled || p.State == row.Health.State
-		if state && containsFold(p.Query)(row.URL+" "+row.Description) {
+		p.Pulled = p.Pulled || row.Pull()
+		state := !slices.Contains([]string{stateFailing, stateSilent, stateDisabled}, p.State) || p.State == row.Health.State
+		if state && containsFold(p.Query)(endpointTitle(row.Endpoint)+" "+row.Description) {
 			p.Endpoints = append(p.Endpoints, row)
 		}
 	}

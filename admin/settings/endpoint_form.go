@@ -22,6 +22,9 @@ type endpointForm struct {
 	Head           endpointHead // of an endpoint that exists, as it is
 	Both           bool         // the old secret also signs
 	Own            bool         // the person brings the secret
+	Kind           string       // of a new one
+	WithKey        bool         // a key is to be made for a new one that is pulled
+	Keys           []keyRow     // that may pull from one that exists
 }
 
 // AsksAgain reports whether the form asks for confirmation that another endpoint
@@ -116,18 +119,25 @@ func withoutCovered(selections []string) []string {
 // AllChosen reports whether all events are selected.
 func (f *endpointForm) AllChosen() bool { return slices.Contains(f.Events, store.AllEvents) }
 
+// Pulls reports whether the endpoint is one that is pulled, or is to be.
+func (f *endpointForm) Pulls() bool { return f.Kind == store.KindPull || f.Head.Pull() }
+
 func (r *request) newEndpoint() error {
-	return r.showEndpointForm(200, &endpointForm{New: true})
+	return r.showEndpointForm(200, &endpointForm{New: true, WithKey: true})
 }
 
 func (r *request) editEndpoint() error { return r.showEndpointForm(200, &endpointForm{}) }
 
 // endpointOfForm is the endpoint that the form describes.
 func (r *request) endpointOfForm() store.Endpoint {
-	return store.Endpoint{
+	e := store.Endpoint{
 		OrgID: r.Org.ID, ID: r.Param("endpoint"), URL: r.Field("url"), Description: r.Field("description"),
 		Events: withoutCovered(r.HTTP.PostForm["events"]), Secret: r.ownSecret(),
 	}
+	if r.Field("kind") == store.KindPull {
+		e.URL = "" // what is in the field does not count
+	}
+	return e
 }
 
 // ownSecret is the secret that the person brings; empty: one is to be generated.
@@ -151,19 +161,32 @@ func (r *request) checkOwnSecret() error {
 	return nil
 }
 
+// createEndpoint leads to the steps at the receiver. If a key was made along with the endpoint,
+// they are the answer: no other page can show its secret.
 func (r *request) createEndpoint() error {
-	id, _, err := r.ChangeOnce(func(tx store.Tx) (string, error) {
-		if err := r.checkSameURL(tx, r.endpointOfForm()); err != nil {
+	var made madeKey
+	id, again, err := r.ChangeOnce(func(tx store.Tx) (string, error) {
+		e := r.endpointOfForm()
+		if err := store.CheckKind(r.Field("kind"), e.URL); err != nil {
+			return "", err
+		}
+		if err := r.checkSameURL(tx, e); err != nil {
 			return "", err
 		}
 		if err := r.checkOwnSecret(); err != nil {
 			return "", err
 		}
-		e, err := store.CreateEndpoint(tx, r.actor(), r.endpointOfForm())
+		e, err := store.CreateEndpoint(tx, r.actor(), e)
+		if err == nil && e.Pull() && r.Field("key") != "" {
+			made, err = r.makePullKey(tx, e)
+		}
 		return e.ID, err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return r.OnForm(err, r.rerenderEndpointForm)
+	case made.Whole != "" && !again:
+		return r.showMadeKey(id, made)
 	}
 	return r.Redirect(withQuery(r.path("endpoints", id, "setup"), "added", "yes"))
 }
@@ -172,15 +195,17 @@ func (r *request) updateEndpoint() error {
 	err := r.Change(func(tx store.Tx) error {
 		e := r.endpointOfForm() // the org is known only now
 		old, err := r.endpoint(tx)
-		if err == nil && old.URL != e.URL {
+		if err == nil && old.URL != e.URL && !old.Pull() {
 			err = r.checkSameURL(tx, e)
 		}
 		if err != nil {
 			return err
 		}
-		_, err = store.ChangeEndpoint(tx, r.actor(), r.Org.ID, r.Param("endpoint"), store.EndpointChange{
-			URL: &e.URL, Description: &e.Description, Events: append([]string{}, e.Events...), // an empty list, and not nil, which means unchanged
-		})
+		change := store.EndpointChange{URL: &e.URL, Description: &e.Description, Events: append([]string{}, e.Events...)} // an empty list, and not nil, which means unchanged
+		if old.Pull() {
+			change.URL = nil
+		}
+		_, err = store.ChangeEndpoint(tx, r.actor(), r.Org.ID, r.Param("endpoint"), change)
 		return err
 	})
 	if err != nil {
@@ -191,7 +216,8 @@ func (r *request) updateEndpoint() error {
 
 // rerenderEndpointForm shows the form as it was sent, with the error.
 func (r *request) rerenderEndpointForm(status int, e *store.Error) error {
-	return r.showEndpointForm(status, &endpointForm{Err: e, Sent: true, New: r.Param("endpoint") == "", Endpoint: r.endpointOfForm(), Again: r.Field(sameURL) != "", Own: r.bringsSecret(e)})
+	return r.showEndpointForm(status, &endpointForm{Err: e, Sent: true, New: r.Param("endpoint") == "", Endpoint: r.endpointOfForm(), Again: r.Field(sameURL) != "", Own: r.bringsSecret(e),
+		Kind: r.Field("kind"), WithKey: r.Field("key") != ""})
 }
 
 func (r *request) showEndpointForm(status int, f *endpointForm) error {
@@ -217,6 +243,8 @@ func (r *request) findSettings(tx store.Tx, f *endpointForm) (err error) {
 	if !f.Sent {
 		f.Endpoint = f.Head.Endpoint
 	}
-	f.Both = len(f.Head.Secrets(r.Now)) > 1
+	if f.Both = len(f.Head.Secrets(r.Now)) > 1; f.Head.Pull() && err == nil {
+		f.Keys, err = r.keysThatPull(tx, f.Head.ID)
+	}
 	return err
 }

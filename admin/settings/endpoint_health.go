@@ -26,6 +26,7 @@ const (
 	stateActive   = "active"
 	stateFailing  = "failing"
 	stateDisabled = "disabled"
+	stateSilent   = "silent" // nobody pulls what waits
 )
 
 // health is how the deliveries to an endpoint went lately.
@@ -37,6 +38,7 @@ type health struct {
 	LastError        *store.Delivery // whose last attempt was unsuccessful; nil: there is none, or the endpoint does well
 	Since            time.Time       // the hour since which it has been failing, or when it was disabled; zero: unknown
 	By               person          // who disabled it; zero: nobody is known
+	Pull             pulling         // of an endpoint that is pulled
 }
 
 // ManyWaiting reports whether so many deliveries are waiting that the endpoint needs
@@ -82,12 +84,17 @@ var (
 // judge finds the state of an endpoint, and its last error. An enabled endpoint fails
 // when its last attempt was unsuccessful and nothing was acknowledged since, or when
 // many attempts of the last hours were and some of the latest still are.
-func (h *health) judge(tx store.Tx, e *store.Endpoint, recent point) (err error) {
+func (h *health) judge(r *request, tx store.Tx, e *store.Endpoint, recent point) (err error) {
 	if h.LastAcknowledged, err = tx.LastAcknowledged(e.Number); err != nil {
 		return err
 	}
 	if h.State = stateActive; e.Disabled() {
 		h.State = stateDisabled
+	}
+	switch {
+	case e.Pull():
+		return h.judgePulled(r, tx, e)
+	case e.Disabled():
 		return nil
 	}
 	latest, err := tx.LatestDeliveries([]uint64{e.Number}, unsuccessfulLists, store.Cursor{}, failingTries)
@@ -158,10 +165,22 @@ func (e endpointRow) Reason() string {
 		return "by System"
 	case h.State == stateFailing:
 		return failureText(h.Last())
+	case h.State == stateSilent && h.Pull.At.IsZero():
+		return "nobody has pulled yet; " + h.waitingText()
+	case h.State == stateSilent:
+		return "nobody pulls; " + h.waitingText()
 	case h.ManyWaiting():
-		return formatWaiting(h.Waiting) + " deliveries are waiting"
+		return h.waitingText()
 	}
 	return ""
+}
+
+// waitingText says how many deliveries wait.
+func (h health) waitingText() string {
+	if h.Waiting.Total() == 1 {
+		return "1 delivery is waiting"
+	}
+	return formatWaiting(h.Waiting) + " deliveries are waiting"
 }
 
 // rank orders endpoints: those in trouble first.
@@ -171,10 +190,12 @@ func (e endpointRow) rank() int {
 		return 0
 	case e.Disabled():
 		return 1
-	case e.Health.ManyWaiting():
+	case e.Health.State == stateSilent:
 		return 2
+	case e.Health.ManyWaiting():
+		return 3
 	}
-	return 3
+	return 4
 }
 
 // rows are endpoints with their health, of the last 24 hours.
@@ -203,7 +224,7 @@ func (r *request) findHealth(tx store.Tx, row *endpointRow) (err error) {
 	for _, p := range points[len(points)-2:] {
 		recent.Add(p.DeliveryCounts)
 	}
-	if err = h.judge(tx, &row.Endpoint, recent); err != nil {
+	if err = h.judge(r, tx, &row.Endpoint, recent); err != nil {
 		return err
 	}
 	switch h.State {
@@ -211,6 +232,8 @@ func (r *request) findHealth(tx store.Tx, row *endpointRow) (err error) {
 		if h.Since = failingSince(row.Hours); !h.Since.IsZero() && h.Since.Before(row.CreatedAt) { // within that hour
 			h.Since = row.CreatedAt
 		}
+	case stateSilent:
+		h.Since = later(h.Pull.At, row.CreatedAt)
 	case stateDisabled:
 		h.Since = row.DisabledAt
 		if row.DisabledBy != "" {

@@ -33,21 +33,21 @@ func (c stateCount) Others() int { return c.Count - 1 }
 // States counts the deliveries by state, failed ones first.
 func (e eventRow) States() (counts []stateCount) {
 	for _, d := range e.Deliveries {
-		i := slices.IndexFunc(counts, func(c stateCount) bool { return c.First.State == d.State })
+		i := slices.IndexFunc(counts, func(c stateCount) bool { return c.First.StateName() == d.StateName() })
 		if i < 0 {
 			i, counts = len(counts), append(counts, stateCount{First: d})
 		}
 		counts[i].Count++
 	}
 	slices.SortStableFunc(counts, func(a, b stateCount) int {
-		return cmp.Compare(stateOrder(a.First.State), stateOrder(b.First.State))
+		return cmp.Compare(stateOrder(a.First), stateOrder(b.First))
 	})
 	return counts
 }
 
 // stateOrder is the order in which states are shown: trouble first.
-func stateOrder(s store.DeliveryState) int {
-	return slices.Index([]store.DeliveryState{store.StateFailed, store.StateRetrying, store.StateHeld, store.StatePending, store.StateAcknowledged}, s)
+func stateOrder(d deliveryRow) int {
+	return slices.Index([]string{"failed", "retrying", "back", "held", "pending", "waiting", "leased", "acknowledged"}, d.StateName())
 }
 
 // listEvents shows the events of the org by their latest attempt. No index has them: an
@@ -104,7 +104,11 @@ func (r *request) deliveriesOf(tx store.Tx, event store.Event) (rows []deliveryR
 		case err != nil:
 			return nil, err
 		default:
-			rows = append(rows, r.newRow(d, &e))
+			row, err := r.newRow(tx, d, &e)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, row)
 		}
 	}
 	return rows, nil

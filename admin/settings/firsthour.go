@@ -22,7 +22,7 @@ type step struct {
 }
 
 // firstHour is the checklist of a new org: from nothing to the first event handled and
-// the first call made.
+// the first call made; or, where it is pulled, to the first event acknowledged.
 type firstHour struct {
 	OrgID    string
 	Steps    []step
@@ -54,6 +54,9 @@ func (f *firstHour) Count() (n int) {
 	}
 	return n
 }
+
+// Many is how many steps there are, in words.
+func (f *firstHour) Many() string { return map[int]string{4: "four", 5: "five"}[len(f.Steps)] }
 
 // Done reports whether all steps are.
 func (f *firstHour) Done() bool { return f.Count() == len(f.Steps) }
@@ -97,25 +100,58 @@ func (r *request) firstHour(tx store.Tx, endpoints []store.Endpoint) (*firstHour
 	for _, e := range endpoints {
 		checked.At = later(checked.At, e.VerifiedAt)
 		if e.Number >= f.Endpoint.Number { // the one that was added last
-			f.Endpoint, added.Hint = e, shortURL(e.URL)
+			f.Endpoint, added.Hint = e, endpointName(e)
 		}
 	}
 	received, err := r.testStep(tx, f, endpoints)
 	if err != nil {
 		return nil, err
 	}
+	if f.Endpoint.Pull() {
+		err := r.pullSteps(tx, f, added, received)
+		return f, err
+	}
 	if checked.Done = !checked.At.IsZero(); !checked.Done && received.Done {
 		checked.Hint = "Waiting for your check"
 	}
 	created, called, err := r.keySteps(tx)
-	f.Steps = []step{added, received, checked, created, called}
+	f.arrange(added, received, checked, created, called)
+	return f, err
+}
+
+// arrange numbers the steps, and finds the next.
+func (f *firstHour) arrange(steps ...step) {
+	f.Steps = steps
 	for i := range f.Steps {
 		f.Steps[i].Number = i + 1
 	}
 	if next := slices.IndexFunc(f.Steps, func(s step) bool { return !s.Done }); next >= 0 {
 		f.Steps[next].Now = true
 	}
-	return f, err
+}
+
+// pullSteps are the steps where the endpoint that was added last is pulled.
+func (r *request) pullSteps(tx store.Tx, f *firstHour, added, acknowledged step) error {
+	keys, err := r.keysThatPull(tx, f.Endpoint.ID)
+	if err != nil {
+		return err
+	}
+	created := step{Name: "pull-key", Title: "Create its API key", Hint: "1 minute", Done: len(keys) > 0}
+	if created.Done {
+		created.Hint = cmp.Or(keys[0].Name, keys[0].ID)
+	}
+	p, err := tx.LastPulled(f.Endpoint.Number)
+	pulled := step{Name: "pull", Title: "Pull an event", Hint: "Waiting for your pull", Done: !p.At.IsZero(), At: p.At}
+	if pulled.Done && err == nil {
+		var by person
+		by, err = r.key(tx, p.KeyID)
+		pulled.Hint = by.Name
+	}
+	if acknowledged.Name, acknowledged.Title = "pull", "Acknowledge it"; !acknowledged.Done {
+		acknowledged.Hint = "Waiting for your consumer"
+	}
+	f.arrange(added, created, pulled, acknowledged)
+	return err
 }
 
 // testStep finds out whether an event was acknowledged, a test or any other, and how many
@@ -136,7 +172,9 @@ func (r *request) testStep(tx store.Tx, f *firstHour, endpoints []store.Endpoint
 	s.Hint = ""
 	arrived, err := tx.LatestDeliveries(numbers, []store.DeliveryList{store.ListAcknowledged}, store.Cursor{}, enoughAcknowledged)
 	if f.Acknowledged = len(arrived); f.Acknowledged > 0 {
-		if a := arrived[0].LastAttempt(); a != nil {
+		if a := arrived[0].LastAttempt(); a != nil && a.KeyID != "" {
+			s.Hint, s.At = "after "+formatDuration(a.Took()), arrived[0].ShownAt()
+		} else if a != nil {
 			s.Hint, s.At = statusText(a.Status)+" after "+formatDuration(a.Took()), arrived[0].ShownAt()
 		}
 	}

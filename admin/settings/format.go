@@ -20,32 +20,34 @@ import (
 
 // templateFuncs are what templates may call.
 var templateFuncs = template.FuncMap{
-	"icon":       icon,
-	"initials":   initials,
-	"orgPath":    orgPath,
-	"time":       formatTime,
-	"isoTime":    store.FormatTime,
-	"list":       func(items ...any) []any { return items },
-	"nonce":      rand.Text,
-	"fails":      fails,
-	"label":      labelOf,
-	"sentence":   errorSentence,
-	"errorTitle": errorTitle,
-	"browser":    browserName,
-	"text":       formatBytes,
-	"json":       colourJSON,
-	"took":       formatDuration,
-	"breaks":     breakable,
-	"goKeys":     func() []goKey { return goKeys },
-	"lasted":     formatLasted,
-	"short":      shortURL,
-	"address":    splitURL,
-	"count":      func(n int) string { return formatCount(n, false) },
-	"share":      formatShare,
-	"spans":      func() []span { return spans },
-	"why":        failureText,
-	"status":     statusText,
-	"waiting":    formatWaiting,
+	"icon":          icon,
+	"initials":      initials,
+	"orgPath":       orgPath,
+	"time":          formatTime,
+	"isoTime":       store.FormatTime,
+	"list":          func(items ...any) []any { return items },
+	"nonce":         rand.Text,
+	"fails":         fails,
+	"label":         labelOf,
+	"sentence":      errorSentence,
+	"errorTitle":    errorTitle,
+	"browser":       browserName,
+	"text":          formatBytes,
+	"json":          colourJSON,
+	"took":          formatDuration,
+	"breaks":        breakable,
+	"goKeys":        func() []goKey { return goKeys },
+	"lasted":        formatLasted,
+	"endpointName":  endpointName,
+	"endpointTitle": endpointTitle,
+	"endpointHost":  endpointHost,
+	"address":       splitURL,
+	"count":         func(n int) string { return formatCount(n, false) },
+	"share":         formatShare,
+	"spans":         func() []span { return spans },
+	"why":           failureText,
+	"status":        statusText,
+	"waiting":       formatWaiting,
 }
 
 // orgPath is the path of a page of an org, or of its overview.
@@ -122,7 +124,7 @@ func fails(err *store.Error, field string) bool { return err != nil && err.Field
 // labels are the labels of forms that are not the names that the rules have for
 // the fields.
 var labels = map[string]string{
-	"again": "Repeat new password", "email": "E-mail address", "events": "Event types", "expiresAt": "Date", "old": "Current password",
+	"again": "Repeat new password", "email": "E-mail address", "endpoints": "Choice of endpoints", "events": "Event types", "expiresAt": "Date", "old": "Current password",
 	"overlap": "The old secret stops signing", "password": "New password", "received": "Time of receipt",
 	"secret": "Your own secret", "signInName": "Sign-in name", "until": "Before", "url": "URL",
 }
@@ -212,6 +214,26 @@ var lineEnds = strings.NewReplacer("/", "/<wbr>", ".", ".<wbr>")
 func shortURL(text string) string {
 	parts := splitURL(text)
 	return parts[0] + parts[1]
+}
+
+// endpointName is what people call an endpoint: its address, or of one that is pulled its
+// description, or else its id.
+func endpointName(e store.Endpoint) string {
+	if e.Pull() {
+		return e.Label()
+	}
+	return shortURL(e.URL)
+}
+
+// endpointTitle is endpointName with nothing left out.
+func endpointTitle(e store.Endpoint) string { return cmp.Or(e.URL, e.Label()) }
+
+// endpointHost is endpointName without the path.
+func endpointHost(e store.Endpoint) string {
+	if e.Pull() {
+		return e.Label()
+	}
+	return splitURL(e.URL)[0]
 }
 
 // formatDays formats a long duration in days, if it is whole days.

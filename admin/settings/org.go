@@ -72,7 +72,7 @@ func (p *overviewPage) findEndpoints(r *request, tx store.Tx) error {
 	p.rows, err = r.rows(tx, endpoints)
 	for _, row := range p.rows {
 		w := row.Health.Waiting
-		p.Waiting.Due, p.Waiting.Later, p.Waiting.Held = p.Waiting.Due+w.Due, p.Waiting.Later+w.Later, p.Waiting.Held+w.Held
+		p.Waiting.Due, p.Waiting.Later, p.Waiting.Held, p.Waiting.Pull = p.Waiting.Due+w.Due, p.Waiting.Later+w.Later, p.Waiting.Held+w.Held, p.Waiting.Pull+w.Pull
 		p.Waiting.Capped = p.Waiting.Capped || w.Capped
 		if row.Reason() != "" {
 			p.Attention = append(p.Attention, row)
@@ -110,7 +110,11 @@ func (p *overviewPage) findFailures(r *request, tx store.Tx) error {
 	for _, d := range failed {
 		for _, row := range p.rows {
 			if row.Number == d.EndpointNumber {
-				p.Failures = append(p.Failures, r.newRow(d, &row.Endpoint))
+				failure, err := r.newRow(tx, d, &row.Endpoint)
+				if err != nil {
+					return err
+				}
+				p.Failures = append(p.Failures, failure)
 			}
 		}
 	}

@@ -222,7 +222,10 @@ func (r *request) followReplay(tx store.Tx, p *replayJobPage) error {
 		if !w.Matches(d) || !p.again(d) {
 			continue
 		}
-		row := r.newRow(d, w.Endpoint(&d))
+		row, err := r.newRow(tx, d, w.Endpoint(&d))
+		if err != nil {
+			return err
+		}
 		switch d.State {
 		case store.StateAcknowledged:
 			p.Acknowledged++

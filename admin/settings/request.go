@@ -22,6 +22,7 @@ type request struct {
 	keys []store.IdempotencyKey // that Change uses
 
 	people       map[string]person // that were looked up, by id
+	pullers      map[string]person // API keys, likewise
 	firstMembers []store.Member    // of the org; nil: not read
 
 	// Known inside of View and Change, and after them.

@@ -90,6 +90,7 @@ var routes = []route{
 	{"GET", "/orgs/:org/endpoints/:endpoint/live", (*request).showEndpoint, viewers},
 	{"GET", "/orgs/:org/endpoints/:endpoint/setup", (*request).showSetup, managers},
 	{"GET", "/orgs/:org/endpoints/:endpoint/setup/live", (*request).showSetup, managers},
+	{"POST", "/orgs/:org/endpoints/:endpoint/setup", (*request).createPullKey, managers},
 	{"GET", "/orgs/:org/endpoints/:endpoint/settings", (*request).editEndpoint, viewers},
 	{"POST", "/orgs/:org/endpoints/:endpoint/settings", (*request).updateEndpoint, managers},
 	{"GET", "/orgs/:org/endpoints/:endpoint/secret", (*request).showSecret, managers},

@@ -87,8 +87,8 @@ func formatSome(n int, more bool) string {
 	return formatCount(n, more)
 }
 
-// countTrouble counts the org's endpoints that are disabled or had deliveries that failed
-// for good in the last 24 hours.
+// countTrouble counts the org's endpoints that are disabled, had deliveries that failed for
+// good in the last 24 hours, or have some that nobody pulls.
 func (r *request) countTrouble(tx store.Tx) (n int, err error) {
 	endpoints, err := tx.Endpoints(r.Org.ID)
 	if err != nil || len(endpoints) == 0 {
@@ -99,7 +99,13 @@ func (r *request) countTrouble(tx store.Tx) (n int, err error) {
 		failed[endpoint] = failed[endpoint] || c.Failed > 0
 	})
 	for _, e := range endpoints {
-		if e.Disabled() || failed[e.Number] {
+		silent := false
+		if e.Pull() && err == nil {
+			var p pulling
+			p, err = pullingOf(tx, &e)
+			silent = p.silent(r.Now)
+		}
+		if e.Disabled() || failed[e.Number] || silent {
 			n++
 		}
 	}

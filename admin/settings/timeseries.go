@@ -111,9 +111,15 @@ func (s timeSeries) Label(p point) string {
 
 // add adds the counts of a time; one outside of the series is left out.
 func (s timeSeries) add(at time.Time, c store.DeliveryCounts) {
-	if i := int(at.Sub(s.Points[0].From) / s.step); !at.Before(s.Points[0].From) && i < len(s.Points) {
+	if i, ok := s.place(at); ok {
 		s.Points[i].Add(c)
 	}
+}
+
+// place is the point that a time is in; false: it is outside of the series.
+func (s timeSeries) place(at time.Time) (i int, ok bool) {
+	i = int(at.Sub(s.Points[0].From) / s.step)
+	return i, !at.Before(s.Points[0].From) && i < len(s.Points)
 }
 
 // sum is the sum of all points.
