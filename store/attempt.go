@@ -47,8 +47,18 @@ var DefaultRetrySchedule = []time.Duration{
 // there has been acknowledged since the delivery's first attempt.
 func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration) (disabled bool, err error) {
 	d, err := tx.Delivery(deliveryID)
+	if err != nil {
+		return false, err
+	}
+	counts := d.record(a, schedule)
+	if a.Acknowledged() {
+		err = noteAcknowledged(tx, d.EndpointNumber, d.FinishedAt)
+	}
 	if err == nil {
-		err = recordAttempt(tx, &d, a, schedule)
+		err = tx.AddDeliveryCounts(d.OrgID, d.EndpointNumber, a.EndedAt, counts)
+	}
+	if err == nil {
+		err = tx.PutDelivery(d)
 	}
 	if err != nil || d.State != StateFailed {
 		return false, err
@@ -56,8 +66,8 @@ func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration
 	return disableUnresponsive(tx, &d)
 }
 
-// recordAttempt writes the outcome of an attempt in its delivery.
-func recordAttempt(tx Tx, d *Delivery, a Attempt, schedule []time.Duration) (err error) {
+// record adds the outcome of an attempt to its delivery, and returns what it counts.
+func (d *Delivery) record(a Attempt, schedule []time.Duration) DeliveryCounts {
 	if d.FirstAttemptAt.IsZero() {
 		d.FirstAttemptAt = toMillisecond(a.StartedAt)
 	}
@@ -65,21 +75,14 @@ func recordAttempt(tx Tx, d *Delivery, a Attempt, schedule []time.Duration) (err
 	switch {
 	case a.Acknowledged():
 		d.State, d.FinishedAt = StateAcknowledged, toMillisecond(a.EndedAt)
-		err = noteAcknowledged(tx, d.EndpointNumber, d.FinishedAt)
 	case d.Attempts <= len(schedule):
 		a.NextAt = roundUp(a.EndedAt.Add(schedule[d.Attempts-1]))
 		d.State, d.DueAt = StateRetrying, a.NextAt
 	default:
 		d.State, d.FinishedAt = StateFailed, toMillisecond(a.EndedAt)
 	}
-	if err != nil {
-		return err
-	}
 	d.keep(a)
-	if err := tx.AddDeliveryCounts(d.OrgID, d.EndpointNumber, a.EndedAt, a.Counts()); err != nil {
-		return err
-	}
-	return tx.PutDelivery(*d)
+	return a.Counts()
 }
 
 // noteAcknowledged records when an endpoint last acknowledged. Outcomes that
@@ -157,11 +160,18 @@ func LatestDue(now time.Time, schedule []time.Duration) time.Time {
 func PullIn(ctx context.Context, s Store, now time.Time, schedule []time.Duration) (n int, err error) {
 	var endpoints []uint64
 	err = s.EachDue(ctx, func(endpoint uint64, _ time.Time) { endpoints = append(endpoints, endpoint) })
+	if err == nil {
+		err = s.View(ctx, func(tx Tx) error { return tx.eachPulled(func(e *Endpoint) { endpoints = append(endpoints, e.Number) }) })
+	}
 	p := newPace(patience)
 	for i := 0; err == nil && i < len(endpoints); {
 		var late []Delivery
 		find := func(tx Tx, limit int) (err error) {
-			late, _, err = tx.DeliveryPage(endpoints[i], ListWaiting, CursorOf(LatestDue(now, schedule), "~"), limit)
+			latest := LatestDue(now, schedule)
+			if IsPull(endpoints[i]) {
+				latest = LatestDue(now, append(schedule[:len(schedule):len(schedule)], MaxNackDelay))
+			}
+			late, _, err = tx.DeliveryPage(endpoints[i], ListWaiting, CursorOf(latest, "~"), limit)
 			return err
 		}
 		if err = s.View(ctx, func(tx Tx) error { return find(tx, 1) }); err == nil && len(late) > 0 {

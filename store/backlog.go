@@ -63,7 +63,7 @@ func (t Tx) Backlog(ctx context.Context) (b Backlog, err error) {
 			case e.Disabled():
 				b.HeldAt = earliest(b.HeldAt, e.HeldSince(e.DueAt))
 			case e.Pull():
-				b.PullAt = earliest(b.PullAt, e.DueAt)
+				b.PullAt = earliest(b.PullAt, earliest(e.DueAt, t.Now()))
 			default:
 				b.Busy++
 				b.DueAt = earliest(b.DueAt, e.DueAt)

@@ -196,7 +196,7 @@ func (t Tx) Delivery(id string) (Delivery, error) {
 
 func (t Tx) insertDelivery(r *deliveryRow) error {
 	if r.State.Waiting() {
-		t.Changed().Due(r.EndpointNumber, r.DueAt)
+		t.Changed().Due(r.EndpointNumber, r.readyAt(t.Now()))
 	}
 	return deliveries.Insert(t.Tx, r)
 }
@@ -213,7 +213,7 @@ func (t Tx) PutDelivery(d Delivery) error {
 // replaceDelivery is PutDelivery of one whose stored value is known.
 func (t Tx) replaceDelivery(d Delivery, was []byte) error {
 	if c := t.Changed(); d.State.Waiting() {
-		c.Due(d.EndpointNumber, d.DueAt)
+		c.Due(d.EndpointNumber, d.readyAt(t.Now()))
 		if !IsPull(d.EndpointNumber) { // which nobody claims
 			c.Again(d.ID)
 		}

@@ -61,6 +61,15 @@ func (d *Delivery) StateAt(e *Endpoint) DeliveryState {
 	return d.State
 }
 
+// readyAt is when a waiting delivery may be sent or handed out. Of one to be pulled that was
+// never handed out DueAt is only its place in the order.
+func (d *Delivery) readyAt(now time.Time) time.Time {
+	if IsPull(d.EndpointNumber) && len(d.History) == 0 {
+		return earliest(d.DueAt, now)
+	}
+	return d.DueAt
+}
+
 // LastAttempt is the latest attempt; nil before the first, and for no delivery.
 func (d *Delivery) LastAttempt() *Attempt {
 	if d == nil || len(d.History) == 0 {

@@ -36,7 +36,7 @@ func (s *subject) fillDeliveryLists(n int) (all []store.Delivery) {
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
 	s.Write(func(tx store.Tx) error {
 		for endpoint := range 2 {
-			if _, err := tx.AddEndpoint(store.Endpoint{OrgID: acme, ID: fmt.Sprint("whe_", endpoint)}); err != nil {
+			if _, err := tx.AddEndpoint(store.Endpoint{OrgID: acme, ID: fmt.Sprint("whe_", endpoint), URL: "https://example.com/"}); err != nil {
 				return err
 			}
 		}
@@ -164,7 +164,7 @@ func testHeldBefore(s *subject) {
 	const n = 20
 	all := s.fillDeliveryLists(n)
 	for _, disabled := range []time.Time{{}, someTime.Add(-time.Hour), someTime.Add(2 * time.Millisecond), someTime.Add(time.Hour)} {
-		e := store.Endpoint{OrgID: acme, ID: "whe_0", Number: 1, DisabledAt: disabled}
+		e := store.Endpoint{OrgID: acme, ID: "whe_0", Number: 1, URL: "https://example.com/", DisabledAt: disabled}
 		s.Write(func(tx store.Tx) error { return tx.PutEndpoint(e) })
 		for after := range n/3 + 3 {
 			t := someTime.Add(time.Duration(after) * time.Millisecond)

@@ -68,6 +68,9 @@ var endpoints = rows.Define(&rows.Table[Endpoint]{
 		if e.Pull() && e.URL != "" {
 			c.Fault("endpoints %q %q: its number %d says that it is pulled, and it has a URL", e.OrgID, e.ID, e.Number)
 		}
+		if !e.Pull() && e.URL == "" {
+			c.Fault("endpoints %q %q: its number %d says that events are sent to it, and it has no URL", e.OrgID, e.ID, e.Number)
+		}
 	},
 })
 
@@ -154,6 +157,10 @@ func (t Tx) PutEndpoint(e Endpoint) error {
 		return err
 	}
 	at, waits, err := t.firstDue(e.Number)
+	if e.Pull() && err == nil {
+		at, err = t.PullDue(e.Number)
+		waits = !at.IsZero()
+	}
 	if waits {
 		t.Changed().Due(e.Number, at)
 	}
@@ -311,7 +318,7 @@ func CreateEndpoint(tx Tx, actorID string, e Endpoint) (Endpoint, error) {
 // number. One without a URL is pulled; see [CheckKind].
 func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 	fillIn(tx, PrefixEndpoint, &e.ID, &e.CreatedAt)
-	if e.URL == "" {
+	if e.Number = 0; e.URL == "" {
 		e.Number = FirstPull // which says its kind until it has its own
 	}
 	if e.Secret == "" {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"time"
 
 	"teamdata/store/rows"
@@ -8,28 +9,28 @@ import (
 
 // Pulled is what is known of those who pull from an endpoint.
 type Pulled struct {
-	Number   uint64    // of the endpoint
 	At       time.Time // when somebody did last, some 10 s behind; zero: never
 	KeyID    string    // the API key that did
 	WarnedAt time.Time // when owners and admins were mailed that nobody does; zero: never
+	number   uint64    // of the endpoint
 }
 
 var lastPulled = rows.Define(&rows.Table[Pulled]{
 	Kind: rows.Kind{Name: "lastPulled", Noun: "last pull", Owner: rows.NumberInKey},
-	Key:  func(dst []byte, p *Pulled) []byte { return rows.Number(dst, p.Number) },
+	Key:  func(dst []byte, p *Pulled) []byte { return rows.Number(dst, p.number) },
 	Fields: func(c *rows.Codec, p *Pulled) {
 		c.Time(&p.At)
 		c.Text(&p.KeyID)
 		c.Time(&p.WarnedAt)
 	},
-	Complete: func(key []byte, p *Pulled) { p.Number = rows.ReadNumber(key) },
-	Checks:   func(c *rows.Checker, _ []byte, p *Pulled) { checkNumber(c, "lastPulled", p.Number) },
+	Complete: func(key []byte, p *Pulled) { p.number = rows.ReadNumber(key) },
+	Checks:   func(c *rows.Checker, _ []byte, p *Pulled) { checkNumber(c, "lastPulled", p.number) },
 })
 
 // LastPulled returns what is known of those who pull from an endpoint.
 func (t Tx) LastPulled(endpoint uint64) (Pulled, error) {
 	p, err := findOrZero(lastPulled, t, rows.Number(t.Text(""), endpoint))
-	p.Number = endpoint
+	p.number = endpoint
 	return p, err
 }
 
@@ -38,9 +39,10 @@ func (t Tx) PutLastPulled(p Pulled) error { return lastPulled.Put(t.Tx, &p) }
 // pulledEvery is how often it is written who pulls from an endpoint, at most.
 const pulledEvery = 10 * time.Second
 
-// Outdated reports whether a pull by a key at a time is to be written.
-func (p *Pulled) Outdated(keyID string, now time.Time) bool {
-	return p.KeyID != keyID || now.Sub(p.At) >= pulledEvery || now.Before(p.At)
+// Outdated reports whether a pull at a time is to be written, whoever pulls: consumers with
+// different keys would write at each pull.
+func (p *Pulled) Outdated(now time.Time) bool {
+	return now.Sub(p.At) >= pulledEvery || now.Before(p.At)
 }
 
 // unpulledFor is how long the oldest delivery of an endpoint waits until owners and admins
@@ -50,17 +52,17 @@ const unpulledFor = 13 * time.Hour
 // warnOfUnpulled queues mails about endpoints where the oldest delivery has waited for 13
 // hours, one until something is acknowledged there.
 func (w *sweep) warnOfUnpulled() {
-	w.eachPulled(func(tx Tx, e Endpoint) error {
-		at, waits, err := tx.firstDue(e.Number)
-		if err != nil || !waits || e.Disabled() || tx.Now().Sub(at) < unpulledFor {
+	toWarn := func(tx Tx, e *Endpoint) (bool, error) {
+		at, err := tx.unpulledSince(e)
+		return !at.IsZero(), err
+	}
+	w.eachPulled(toWarn, func(tx Tx, e Endpoint) error {
+		at, err := tx.unpulledSince(&e)
+		if err != nil || at.IsZero() {
 			return err
 		}
 		p, err := tx.LastPulled(e.Number)
 		if err != nil {
-			return err
-		}
-		acknowledged, err := tx.LastAcknowledged(e.Number)
-		if err != nil || !p.WarnedAt.IsZero() && !acknowledged.After(p.WarnedAt) {
 			return err
 		}
 		p.WarnedAt = tx.Now()
@@ -69,6 +71,24 @@ func (w *sweep) warnOfUnpulled() {
 		}
 		return mailNotPulled(tx, &e, at, p.At)
 	})
+}
+
+// unpulledSince is since when the oldest delivery of an endpoint has waited, if there is to
+// be a mail about it; zero: there isn't.
+func (t Tx) unpulledSince(e *Endpoint) (at time.Time, err error) {
+	at, waits, err := t.firstDue(e.Number)
+	if err != nil || !waits || e.Disabled() || t.Now().Sub(at) < unpulledFor {
+		return time.Time{}, err
+	}
+	p, err := t.LastPulled(e.Number)
+	if err != nil {
+		return time.Time{}, err
+	}
+	acknowledged, err := t.LastAcknowledged(e.Number)
+	if err != nil || !p.WarnedAt.IsZero() && !acknowledged.After(p.WarnedAt) {
+		return time.Time{}, err
+	}
+	return at, nil
 }
 
 func mailNotPulled(tx Tx, e *Endpoint, waitingSince, pulledAt time.Time) error {
@@ -86,29 +106,47 @@ func mailNotPulled(tx Tx, e *Endpoint, waitingSince, pulledAt time.Time) error {
 	return mailManagers(tx, e.OrgID, MailNotPulled, values)
 }
 
-// eachPulled calls fn with each endpoint that is pulled and has an owner, in a transaction
-// of its org.
-func (w *sweep) eachPulled(fn func(Tx, Endpoint) error) {
-	for after := FirstPull; w.err == nil && after > 0; {
-		var found []Endpoint
-		w.err = w.store.View(w.ctx, func(tx Tx) (err error) {
-			found, err = tx.pulledAfter(after, endpointsAtOnce)
-			return err
-		})
-		for _, e := range found {
-			if w.err == nil {
-				w.err = w.store.Update(w.ctx, InOrg(e.OrgID), func(tx Tx) error {
-					now, err := tx.Endpoint(e.OrgID, e.ID)
-					if err != nil || now.Number != e.Number {
-						return unlessNotFound(err)
-					}
-					return fn(tx, now)
-				})
+// eachPulled calls fn with each endpoint that is pulled and that wanted says yes to, in a
+// transaction of its org. Most have nothing to be done, and no transaction waits for that.
+func (w *sweep) eachPulled(wanted func(Tx, *Endpoint) (bool, error), fn func(Tx, Endpoint) error) {
+	if w.err != nil {
+		return
+	}
+	var found []Endpoint
+	w.err = w.store.View(w.ctx, func(tx Tx) (err error) {
+		failed := tx.eachPulled(func(e *Endpoint) {
+			if yes, failed := wanted(tx, e); yes {
+				found = append(found, *e)
+			} else if err == nil {
+				err = failed
 			}
+		})
+		return errors.Join(failed, err)
+	})
+	for _, e := range found {
+		if w.err == nil {
+			w.err = w.store.Update(w.ctx, InOrg(e.OrgID), func(tx Tx) error {
+				now, err := tx.Endpoint(e.OrgID, e.ID)
+				if err != nil || now.Number != e.Number {
+					return unlessNotFound(err)
+				}
+				return fn(tx, now)
+			})
 		}
-		if after = 0; len(found) == endpointsAtOnce {
-			after = found[len(found)-1].Number
+	}
+}
+
+// eachPulled calls fn with each endpoint that is pulled, with its secrets sealed.
+func (t Tx) eachPulled(fn func(*Endpoint)) error {
+	for after := FirstPull; ; {
+		some, err := t.pulledAfter(after, endpointsAtOnce)
+		for i := range some {
+			fn(&some[i])
 		}
+		if err != nil || len(some) < endpointsAtOnce {
+			return err
+		}
+		after = some[len(some)-1].Number
 	}
 }
 

@@ -2,7 +2,9 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"teamdata/store/rows"
@@ -69,16 +71,28 @@ func FindOpenPull(tx Tx, key *APIKey, id string) (Endpoint, error) {
 // PullDue returns from when on a pull from an endpoint finds a delivery, at now or later;
 // zero: none waits or is leased.
 func (t Tx) PullDue(endpoint uint64) (at time.Time, err error) {
-	at, waits, err := t.firstDue(endpoint)
-	if err != nil || waits && !at.After(t.Now()) {
-		return at, err
+	now, later := t.Now(), false
+	ranges := append(t.endedLeases(endpoint), listOf(endpoint, ListLeased), listOf(endpoint, ListWaiting))
+	for i := range ranges {
+		ranges[i].Limit = 1
 	}
-	r := listOf(endpoint, ListLeased)
-	r.Limit = 1
-	err = t.Scan(&deliveries.Kind, r, func(item rows.Item) bool {
-		at = earliest(at, DueAt(item.Key))
-		return false
+	err = t.Ranges(&deliveries.Kind, ranges, unlimited, func(i int, item rows.Item) bool {
+		due := DueAt(item.Key)
+		switch {
+		case i < len(ranges)-2: // of a lease that has ended
+			due = now
+		case i == len(ranges)-1:
+			later = due.After(now)
+		}
+		at = earliest(at, due)
+		return true
 	})
+	if err == nil && later && at.After(now) {
+		err = t.Scan(&deliveries.Kind, t.ahead(endpoint, 1), func(rows.Item) bool {
+			at = now
+			return false
+		})
+	}
 	return at, stored(err)
 }
 
@@ -95,29 +109,38 @@ type PullRequest struct {
 // up nothing, and their deliveries stand where they were. conflict: the endpoint is disabled;
 // badRequest: a delivery to acknowledge is none of the endpoint's.
 func Pull(tx Tx, endpointID string, r PullRequest) (Claims, error) {
+	err := cmp.Or(checkLease(r.Lease), checkLimit(r.Limit))
+	if err != nil {
+		return Claims{}, err
+	}
 	e, err := FindOpenPull(tx, r.Key, endpointID)
+	var acked []pulled
+	if err == nil {
+		acked, err = tx.ownDeliveries("ack", &e, r.Ack)
+	}
 	if err != nil {
 		return Claims{}, err
 	}
-	acked, err := tx.ownDeliveries("ack", &e, r.Ack)
+	granted := Lease{ID: tx.NewID(PrefixLease), KeyID: r.Key.ID, GrantedAt: tx.Now(), EndsAt: tx.Now().Add(r.Lease)}
+	found, err := tx.duePulls(e.Number, r.Limit+countWaits(acked), granted.ID)
+	if err == nil {
+		err = acknowledgeAll(tx, &e, acked, r.Key.ID)
+	}
 	if err != nil {
 		return Claims{}, err
 	}
-	found, err := tx.duePulls(&e, r.Limit+len(acked))
-	if err != nil {
-		return Claims{}, err
-	}
-	for i := range acked {
-		if err := acknowledge(tx, &acked[i].Delivery, r.Key.ID); err != nil {
-			return Claims{}, err
-		}
-	}
-	found = slices.DeleteFunc(found, func(p pulled) bool { return slices.Contains(r.Ack, p.ID) })
-	claims, err := lease(tx, found, r)
+	claims, err := lease(tx, without(found, acked), granted, r.Limit)
 	if err != nil {
 		return Claims{}, err
 	}
 	return Claims{Endpoint: e, Claims: claims}, notePulled(tx, e.Number, r.Key.ID)
+}
+
+func checkLimit(limit int) error {
+	if limit < 1 || limit > MaxPulled {
+		return Invalid("limit", "must be from 1 to %d", MaxPulled)
+	}
+	return nil
 }
 
 // pulled is a delivery with its stored value.
@@ -127,15 +150,59 @@ type pulled struct {
 	was  []byte
 }
 
+// countWaits counts those that stand in the waiting list.
+func countWaits(all []pulled) (n int) {
+	for i := range all {
+		if all[i].State.Waiting() {
+			n++
+		}
+	}
+	return n
+}
+
+// without leaves out those that are in a list in order of id.
+func without(found, those []pulled) []pulled {
+	return slices.DeleteFunc(found, func(p pulled) bool {
+		_, in := slices.BinarySearchFunc(those, p.ID, func(d pulled, id string) int { return strings.Compare(d.ID, id) })
+		return in
+	})
+}
+
+// endedLeases are the ranges of deliveries whose leases have ended. A lease that ends later
+// than any granted now is of a time before the clock was set back.
+func (t Tx) endedLeases(endpoint uint64) []rows.Range {
+	ended, beyond := listOf(endpoint, ListLeased), listOf(endpoint, ListLeased)
+	ended.To = placeKey(nil, endpoint, ListLeased, t.justAfter(0))
+	beyond.From = placeKey(nil, endpoint, ListLeased, t.justAfter(MaxLease))
+	return []rows.Range{ended, beyond}
+}
+
+// ahead is the range of deliveries that were never handed out, and whose place in the order
+// is later than now, because the clock was set back since an id was made. Nothing is to be
+// waited for.
+func (t Tx) ahead(endpoint uint64, limit int) rows.Range {
+	r := listOf(endpoint, ListWaiting)
+	r.From = placeKey(nil, endpoint, ListWaiting, t.justAfter(0))
+	r.Bare, r.Limit = true, limit
+	return r
+}
+
+// justAfter is the position behind all of a moment, some time from now.
+func (t Tx) justAfter(later time.Duration) Cursor {
+	return Cursor{Ms: uint64(max(t.Now().Add(later).UnixMilli(), 0)) + 1}
+}
+
 // duePulls reads what is due at an endpoint: up to limit deliveries that wait, with those
-// whose leases have ended in their places among them, up to MaxAcked.
-func (t Tx) duePulls(e *Endpoint, limit int) (found []pulled, err error) {
-	waiting, ended := listOf(e.Number, ListWaiting), listOf(e.Number, ListLeased)
-	waiting.To = placeKey(nil, e.Number, ListWaiting, Cursor{Ms: uint64(t.Now().UnixMilli()) + 1})
-	ended.To = placeKey(nil, e.Number, ListLeased, Cursor{Ms: uint64(t.Now().UnixMilli()) + 1})
-	ids, err := t.idsOf(nil, []rows.Range{ended}, MaxAcked)
+// whose leases have ended in their places among them, up to MaxAcked. newest is an id made now.
+func (t Tx) duePulls(endpoint uint64, limit int, newest string) (found []pulled, err error) {
+	waiting := listOf(endpoint, ListWaiting)
+	waiting.To = t.ahead(endpoint, 0).From
+	ids, err := t.idsOf(nil, t.endedLeases(endpoint), MaxAcked)
 	if err == nil {
 		ids, err = t.idsOf(ids, []rows.Range{waiting}, len(ids)+limit)
+	}
+	if ms, _ := IDTime(newest); err == nil && int64(ms) > t.Now().UnixMilli() {
+		ids, err = t.idsOf(ids, []rows.Range{t.ahead(endpoint, limit)}, len(ids)+limit)
 	}
 	if err != nil {
 		return nil, err
@@ -184,26 +251,50 @@ func AckDeliveries(tx Tx, key *APIKey, endpointID string, ids []string) error {
 	if err != nil {
 		return err
 	}
+	if len(ids) == 0 {
+		return errNoneNamed("ids")
+	}
 	found, err := tx.ownDeliveries("ids", &e, ids)
+	if err != nil {
+		return err
+	}
+	return acknowledgeAll(tx, &e, found, key.ID)
+}
+
+func errNoneNamed(field string) error { return Invalid(field, "must name a delivery at least") }
+
+// acknowledgeAll records that a consumer has taken deliveries, those apart that it had taken
+// before.
+func acknowledgeAll(tx Tx, e *Endpoint, found []pulled, keyID string) error {
+	found = slices.DeleteFunc(slices.Clone(found), func(p pulled) bool { return p.State == StateAcknowledged })
+	return recordPulls(tx, e, found, Attempt{EndedAt: tx.Now(), KeyID: keyID}, nil)
+}
+
+// recordPulls records what became of deliveries that were pulled. What is read and counted
+// for each attempt that is sent is so for all of them at once.
+func recordPulls(tx Tx, e *Endpoint, found []pulled, a Attempt, schedule []time.Duration) error {
+	var counts DeliveryCounts
 	for i := range found {
-		if err == nil {
-			err = acknowledge(tx, &found[i].Delivery, key.ID)
+		d := &found[i]
+		counts.Add(d.recordPull(a, schedule))
+		if err := tx.replaceDelivery(d.Delivery, d.was); err != nil {
+			return err
 		}
 	}
-	return err
-}
-
-// acknowledge records that a consumer has taken a delivery.
-func acknowledge(tx Tx, d *Delivery, keyID string) error {
-	if d.State == StateAcknowledged {
+	if len(found) == 0 {
 		return nil
 	}
-	return recordPull(tx, d, Attempt{EndedAt: tx.Now(), KeyID: keyID}, nil)
+	if a.Acknowledged() {
+		if err := noteAcknowledged(tx, e.Number, toMillisecond(a.EndedAt)); err != nil {
+			return err
+		}
+	}
+	return tx.AddDeliveryCounts(e.OrgID, e.Number, a.EndedAt, counts)
 }
 
-// recordPull records what became of a delivery that was pulled. One that is leased no
-// longer began with the last lease.
-func recordPull(tx Tx, d *Delivery, a Attempt, schedule []time.Duration) error {
+// recordPull is what became of a delivery that was pulled. One that is leased no longer
+// began with the last lease.
+func (d *Delivery) recordPull(a Attempt, schedule []time.Duration) DeliveryCounts {
 	switch last := d.LastAttempt(); {
 	case d.State == StateLeased:
 		a.StartedAt = d.Lease().GrantedAt
@@ -213,7 +304,7 @@ func recordPull(tx Tx, d *Delivery, a Attempt, schedule []time.Duration) error {
 		a.StartedAt = a.EndedAt
 	}
 	d.Leases = nil
-	return recordAttempt(tx, d, a, schedule)
+	return d.record(a, schedule)
 }
 
 // NackDeliveries gives deliveries back that a consumer has leases of, all or none: each is
@@ -232,13 +323,11 @@ func NackDeliveries(tx Tx, key *APIKey, endpointID string, leases []LeaseOf, rea
 	if delay != nil {
 		schedule = slices.Repeat([]time.Duration{*delay}, len(schedule))
 	}
-	_, found, err := leased(tx, key, endpointID, leases)
-	for i := range found {
-		if err == nil {
-			err = recordPull(tx, &found[i].Delivery, Attempt{EndedAt: tx.Now(), KeyID: key.ID, Reason: reason}, schedule)
-		}
+	e, found, err := leased(tx, key, endpointID, leases)
+	if err != nil {
+		return err
 	}
-	return err
+	return recordPulls(tx, &e, found, Attempt{EndedAt: tx.Now(), KeyID: key.ID, Reason: reason}, schedule)
 }
 
 // ExtendLeases makes leases end at a time from now, all or none, and returns their
@@ -276,6 +365,9 @@ func leased(tx Tx, key *APIKey, endpointID string, leases []LeaseOf) (Endpoint, 
 	if err != nil {
 		return e, nil, err
 	}
+	if len(leases) == 0 {
+		return e, nil, errNoneNamed("deliveries")
+	}
 	ids, lease := make([]string, len(leases)), map[string]string{}
 	for i, l := range leases {
 		if _, twice := lease[l.DeliveryID]; twice {
@@ -292,40 +384,50 @@ func leased(tx Tx, key *APIKey, endpointID string, leases []LeaseOf) (Endpoint, 
 	return e, found, err
 }
 
-// lease leases deliveries that are due, and puts back those that there is no room for.
-func lease(tx Tx, found []pulled, r PullRequest) ([]Claim, error) {
-	if err := checkLease(r.Lease); err != nil {
+// lease leases deliveries that are due, up to limit, and puts back those that there is no
+// room for.
+func lease(tx Tx, found []pulled, granted Lease, limit int) ([]Claim, error) {
+	all, err := tx.withBodies(found[:min(len(found), limit)])
+	if err != nil {
 		return nil, err
 	}
-	granted := Lease{ID: tx.NewID(PrefixLease), KeyID: r.Key.ID, GrantedAt: tx.Now(), EndsAt: tx.Now().Add(r.Lease)}
-	taken, size := 0, 0
-	all, err := tx.withBodies(found[:min(len(found), r.Limit)])
-	for taken < len(all) && (taken == 0 || size+len(all[taken].Body) <= MaxPulledBytes) {
-		size += len(all[taken].Body)
-		taken++
-	}
+	taken := fitting(all)
 	for i := range found {
 		d, ended := &found[i].Delivery, found[i].State == StateLeased
 		if ended {
-			d.endLease()
+			d.endLease(tx.Now())
 		}
 		if i < taken {
 			d.State, d.Leases = StateLeased, []Lease{granted}
 			all[i].Delivery = *d
 		}
-		if err == nil && (ended || i < taken) {
-			err = tx.replaceDelivery(*d, found[i].was)
+		if ended || i < taken {
+			if err := tx.replaceDelivery(*d, found[i].was); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if taken > 0 {
 		tx.Changed().Due(all[0].Delivery.EndpointNumber, granted.EndsAt)
 	}
-	return all[:taken], err
+	return all[:taken], nil
 }
 
-// endLease puts a delivery back at its place.
-func (d *Delivery) endLease() {
+// fitting counts the first deliveries that have room in one pull.
+func fitting(all []Claim) (n int) {
+	size := 0
+	for n < len(all) && (n == 0 || size+len(all[n].Body) <= MaxPulledBytes) {
+		size += len(all[n].Body)
+		n++
+	}
+	return n
+}
+
+// endLease puts a delivery back at its place. A place that is yet to come, since the clock
+// was set back, is now.
+func (d *Delivery) endLease(now time.Time) {
 	l := d.Lease()
+	d.DueAt = earliest(d.DueAt, toMillisecond(now))
 	d.keep(Attempt{StartedAt: l.GrantedAt, EndedAt: l.EndsAt, TimedOut: true, Reason: leaseEnded, NextAt: d.DueAt, KeyID: l.KeyID})
 	d.State, d.Leases = StateRetrying, nil
 }
@@ -356,7 +458,7 @@ func (t Tx) withBodies(found []pulled) ([]Claim, error) {
 // notePulled writes who pulls from an endpoint, unless that is known.
 func notePulled(tx Tx, endpoint uint64, keyID string) error {
 	p, err := tx.LastPulled(endpoint)
-	if err != nil || !p.Outdated(keyID, tx.Now()) {
+	if err != nil || !p.Outdated(tx.Now()) {
 		return err
 	}
 	p.At, p.KeyID = tx.Now(), keyID
@@ -376,11 +478,19 @@ func placeInOrder(id string, createdAt time.Time) time.Time {
 // endLeases puts back what consumers leased and left, for those who look at it: a pull does
 // so anyway.
 func (w *sweep) endLeases() {
-	w.eachPulled(func(tx Tx, e Endpoint) error {
-		found, err := tx.duePulls(&e, 1)
+	left := func(tx Tx, e *Endpoint) (bool, error) {
+		ids, err := tx.idsOf(nil, tx.endedLeases(e.Number), 1)
+		return len(ids) > 0, err
+	}
+	w.eachPulled(left, func(tx Tx, e Endpoint) error {
+		ids, err := tx.idsOf(nil, tx.endedLeases(e.Number), MaxAcked)
+		if err != nil {
+			return err
+		}
+		found, err := tx.readPulled(ids)
 		for i := range found {
-			if d := &found[i]; err == nil && d.State == StateLeased {
-				d.endLease()
+			if d := &found[i]; err == nil {
+				d.endLease(tx.Now())
 				err = tx.replaceDelivery(d.Delivery, d.was)
 			}
 		}

@@ -176,7 +176,10 @@ func (r Retention) dropHeld(tx Tx, id string) (bool, error) {
 	}
 	e, err := tx.Endpoint(d.OrgID, d.EndpointID)
 	before := tx.Now().Add(-r.Held)
-	expired := d.StateAt(&e) == StateHeld && e.HeldSince(d.DueAt).Before(before) || e.Pull() && d.State.Waiting() && d.CreatedAt.Before(before)
+	expired := d.StateAt(&e) == StateHeld && e.HeldSince(d.DueAt).Before(before)
+	if e.Pull() { // one that was given back or replayed is kept for as long from then on
+		expired = d.State.Waiting() && d.CreatedAt.Before(before) && d.DueAt.Before(before)
+	}
 	if err != nil || e.Number != d.EndpointNumber || !expired {
 		return false, unlessNotFound(err)
 	}

@@ -121,6 +121,7 @@ func readByKinds(t *testing.T, tables [][]string, record []byte) (values []strin
 		record = record[n:]
 		return s
 	}
+	inner := tables[1:] // one for each field of the kind records
 	for _, kind := range tables[0] {
 		value := ""
 		switch kind {
@@ -134,8 +135,9 @@ func readByKinds(t *testing.T, tables [][]string, record []byte) (values []strin
 			}
 		case "records":
 			for range number() {
-				values = append(values, readByKinds(t, tables[1:], []byte(text()))...)
+				values = append(values, readByKinds(t, inner[:1], []byte(text()))...)
 			}
+			inner = inner[1:]
 			continue
 		case "time":
 			if n := number(); n > 0 {
@@ -171,9 +173,9 @@ func flatten(v reflect.Value) (values []string) {
 			for _, a := range x {
 				values = append(values, flattenAttempt(a)...)
 			}
-		case []store.Passkey:
-			for _, p := range x {
-				values = append(values, flatten(reflect.ValueOf(p))...)
+		case []store.Passkey, []store.Lease:
+			for i := range f.Len() {
+				values = append(values, flatten(f.Index(i))...)
 			}
 		case map[string]string:
 			for _, name := range slices.Sorted(maps.Keys(x)) {

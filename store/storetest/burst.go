@@ -61,7 +61,7 @@ func (h *history) newTransaction() *transaction {
 // transact runs transactions at the same time, and then those that committed on
 // the oracle, in the order in which the store ran them.
 func (h *history) transact(burst ...*transaction) {
-	generation, access, due := h.AccessGeneration(), h.oracle.access(h.names), h.oracle.eachDue()
+	generation, access, due := h.AccessGeneration(), h.oracle.access(h.names), h.allDue()
 	h.executed = nil
 	h.notified.Take()
 	var all sync.WaitGroup
@@ -82,12 +82,18 @@ func (h *history) transact(burst ...*transaction) {
 	}
 }
 
+// allDue is what the oracle says is due by the clock.
+func (h *history) allDue() map[uint64]time.Time {
+	h.oracle.begin(&trace{now: h.Clock.Now()})
+	return h.oracle.allDue()
+}
+
 // checkNotices holds OnDue to having reported each endpoint that now has
 // something due earlier than before, at that time or an earlier one: whoever
 // comes too early learns from Claim when to come again.
 func (h *history) checkNotices(before map[uint64]time.Time) {
 	notified := h.notified.Take()
-	for endpoint, due := range h.oracle.eachDue() {
+	for endpoint, due := range h.allDue() {
 		was, ok := before[endpoint]
 		inTime := func(n Notice) bool { return n.Endpoint == endpoint && !n.Due.After(due) }
 		if (!ok || due.Before(was)) && !slices.ContainsFunc(notified, inTime) {

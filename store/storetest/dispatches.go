@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"teamdata/store"
 )
 
 // dispatch claims deliveries of an endpoint, attempts some of them, and releases
@@ -15,7 +17,11 @@ func (h *history) dispatch() {
 	if len(numbers) == 0 {
 		return
 	}
-	number, limit, now := pick(h, numbers), 1+h.IntN(4), h.Clock.Now()
+	number := pick(h, numbers)
+	if h.IntN(8) == 0 {
+		number |= store.FirstPull // of which nothing is claimed
+	}
+	limit, now := 1+h.IntN(4), h.Clock.Now()
 	if h.IntN(3) == 0 {
 		now = now.Add(time.Hour)
 	}

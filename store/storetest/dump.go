@@ -113,6 +113,10 @@ func dumpOrg(b *strings.Builder, tx store.Tx, n Names, org string) {
 func dumpEndpoint(b *strings.Builder, tx store.Tx, org string, number uint64) {
 	of := fmt.Sprintf("endpoint %d of %s", number, org)
 	line(b, "last acknowledged by "+of)(tx.LastAcknowledged(number))
+	if store.IsPull(number) {
+		line(b, "last pulled at "+of)(tx.LastPulled(number))
+		line(b, "due to be pulled at "+of)(tx.PullDue(number))
+	}
 	for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListLeased, store.ListFailed} {
 		all, _, err := tx.DeliveryPage(number, list, store.Cursor{}, unlimited)
 		line(b, fmt.Sprintf("list %d of %s", list, of))(idsOf(all), err)

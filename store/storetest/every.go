@@ -60,7 +60,7 @@ func changeEverything(tx store.Tx) error {
 	_, errPostpone := store.PostponeMail(tx, store.Mail{ID: "mai_1", To: "a", CreatedAt: tx.Now()}, store.DefaultMailSchedule)
 	_, errExpire := tx.ExpireIdempotencyRecords(100)
 	_, errDropped := tx.DropDeliveryCounts(tx.Now(), 100)
-	return errors.Join(errPostpone, errExpire, errDropped, putBeside(tx, "after", "kept", "added"), tx.DeleteAPIKey("dropped"),
+	return errors.Join(errPostpone, errExpire, errDropped, putBeside(tx, "after", "kept", "added"), warned(tx), tx.DeleteAPIKey("dropped"),
 		tx.DeleteDelivery("whd_3"), tx.DeleteDelivery("whd_4"), tx.ForgetEndpoint(removed[len(removed)-1]),
 		tx.PutMail(store.Mail{ID: "mai_3", To: "c"}), tx.DeleteMail("mai_2"),
 		tx.PutReplayJob(store.ReplayJob{ID: "rpl_3", OrgID: acme}), tx.DeleteReplayJob("rpl_2"),

@@ -98,7 +98,7 @@ func (h *history) selection() []string {
 }
 
 // drawn are the generators of rules, by how often they stand among all.
-var drawn = map[int][]generator{1: slices.Concat(ofOrgs, ofWebhooks, ofSignIns), 2: often, 3: mostOften}
+var drawn = map[int][]generator{1: slices.Concat(ofOrgs, ofWebhooks, ofSignIns, ofPulls), 2: slices.Concat(often, ofPulls), 3: mostOften}
 
 var mostOften = []generator{
 	{"add a member", func(h *history) rule {

@@ -31,10 +31,10 @@ func (o *oracle) deliveries() (list []store.Delivery) {
 }
 
 // waiting lists the deliveries that wait for an attempt at an endpoint, in the
-// order in which they are due. A disabled endpoint has none.
+// order in which they are due. One that is disabled or pulled has none.
 func (o *oracle) waiting(e store.Endpoint) (list []store.Delivery) {
 	for _, d := range o.deliveries() {
-		if d.EndpointNumber == e.Number && d.State.Waiting() && !e.Disabled() {
+		if d.EndpointNumber == e.Number && d.State.Waiting() && !e.Disabled() && !e.Pull() {
 			list = append(list, d)
 		}
 	}
@@ -88,8 +88,10 @@ func (o *oracle) byNumber(number uint64) store.Endpoint {
 // endpoints are those of all orgs, in the order of their numbers.
 func (o *oracle) endpoints() (list []store.Endpoint) {
 	for _, number := range slices.Sorted(maps.Keys(o.given)) {
-		if e, err := o.EndpointByNumber(number); err == nil {
-			list = append(list, e)
+		for _, number := range []uint64{number, store.FirstPull | number} { // of either kind
+			if e, err := o.EndpointByNumber(number); err == nil {
+				list = append(list, e)
+			}
 		}
 	}
 	return list

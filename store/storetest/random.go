@@ -92,8 +92,10 @@ func (h *history) step() {
 		h.transact(h.newTransaction())
 	case n < 66:
 		h.transact(h.newBurst(2 + h.IntN(5))...)
-	case n < 81:
+	case n < 75:
 		h.dispatch()
+	case n < 81:
+		h.consume()
 	case n < 85:
 		h.upkeep()
 	case n < 97:
@@ -127,7 +129,10 @@ func (h *history) report() {
 // back.
 func (h *history) moveClock() {
 	most := []time.Duration{2 * time.Millisecond, 10 * time.Minute, 30 * time.Hour, -time.Minute, -5 * time.Hour}[h.IntN(5)]
-	d := time.Duration(h.Float64() * float64(most)).Truncate(time.Millisecond)
+	h.moveClockBy(time.Duration(h.Float64() * float64(most)).Truncate(time.Millisecond))
+}
+
+func (h *history) moveClockBy(d time.Duration) {
 	h.note("the clock moves by %v", d)
 	h.Clock.Move(d)
 	if now := h.Clock.Now(); now.After(h.latest) {
@@ -165,6 +170,13 @@ func (h *history) adoptRecords() {
 	}
 }
 
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
 func expired(firstUse, now time.Time) bool { return now.Sub(firstUse) >= store.IdempotencyTTL }
 
 // compare compares all that can be read from the store and the oracle.
@@ -179,6 +191,11 @@ func (h *history) compare() {
 	})
 	h.Same("store and oracle", got, dump(h.oracle.Tx, h.names))
 	h.Equal("each due", h.Due(), h.oracle.eachDue())
+	for number, at := range h.oracle.pullDue() {
+		due, err := h.oracle.PullDue(number)
+		h.Code("due to be pulled", err, "")
+		h.Equal("due to be pulled", latest(due, h.Clock.Now()), at)
+	}
 	want, err := h.oracle.Backlog(context.Background())
 	h.Code("backlog", err, "")
 	h.Equal("backlog", backlog, want)

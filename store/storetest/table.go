@@ -42,7 +42,7 @@ func (r Rule) scope() store.Scope {
 	if slices.Contains(wide, r.Name) {
 		return store.All
 	}
-	scope := store.Scope{Orgs: []string{acme, other, "org_new"}, Users: []string{ada, bob, eve, "usr_new", guest}, Deliveries: []string{"whd_1", "whd_2"}}
+	scope := store.Scope{Orgs: []string{acme, other, "org_new"}, Users: []string{ada, bob, eve, "usr_new", guest}, Deliveries: []string{"whd_1", "whd_2", leasedID}}
 	for i := range 5 {
 		scope.Users = append(scope.Users, fmt.Sprint("usr_batch_", i))
 	}
@@ -52,14 +52,14 @@ func (r Rule) scope() store.Scope {
 // Fill writes what Rules work on: the orgs acme and other; in acme owners, a
 // member and two endpoints that take every event, of which the second acknowledged
 // something, with deliveries of every state at the first; an admin who is told by
-// mail; and what fillAccounts does.
+// mail; and what fillPulls and fillAccounts do.
 func Fill(tx store.Tx) error {
 	first, err := seed(tx, "ada@example.com")
 	_, errSecond := store.ImportEndpoint(tx, newEndpoint(acme, "whe_2"))
 	_, errBob := store.ImportMember(tx, store.Member{OrgID: acme, UserID: bob, Role: store.RoleAdmin, Email: "bob@example.com"})
 	_, _, errType := store.RegisterEventType(tx, store.EventType{Name: "invoice.sent"})
 	return errors.Join(err, errSecond, errBob, errType,
-		createKey(tx, "key_1"), addFinished(tx, first, 1), addWaiting(tx, first, 2),
+		createKey(tx, "key_1"), fillPulls(tx), addFinished(tx, first, 1), addWaiting(tx, first, 2),
 		store.AddPlan(tx, store.Plan{Name: "old"}),
 		store.ImportOperatorToken(tx, store.OperatorToken{ID: "opr_1", Name: "ops"}),
 		tx.PutReplayJob(store.ReplayJob{ID: "rpl_1", OrgID: acme, State: store.ReplayRunning, CreatedAt: tx.Now()}),
@@ -127,6 +127,16 @@ var Rules = append(accountRules, []Rule{
 			err = errors.Join(err, store.Errorf(store.CodeConflict, "The endpoint is not disabled."))
 		}
 		return errors.Join(errAttempt, err)
+	}},
+	{"extend a lease", ofLease(func(tx store.Tx, of []store.LeaseOf) error {
+		return second(store.ExtendLeases(tx, puller, pullID, of, store.MaxLease))
+	})},
+	{"pull", pull(acme, pullID, leasedID)},
+	{"give back what was pulled", ofLease(func(tx store.Tx, of []store.LeaseOf) error {
+		return store.NackDeliveries(tx, puller, pullID, of, "not now", nil, store.DefaultRetrySchedule)
+	})},
+	{"acknowledge what was pulled", func(tx store.Tx) error {
+		return store.AckDeliveries(tx, puller, pullID, []string{leasedID})
 	}},
 	{"delete an org", deleteOrg(acme)},
 }...)

@@ -55,7 +55,7 @@ func replaySince(s store.Store, org, endpoint string, since time.Time) (n int, e
 // longWork does work on the store and then on the oracle, which has to come to
 // the same.
 func (h *history) longWork(work func(store.Store) (int, error)) {
-	due := h.oracle.eachDue()
+	due := h.allDue()
 	h.notified.Take()
 	all := &trace{now: h.Clock.Now()}
 	n, err := work(watching{h.Store, func(tx store.Tx) store.Tx { return watchInto(tx, all, wroteAll) }})
