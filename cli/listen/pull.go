@@ -68,7 +68,7 @@ func (s *settings) pulling(secrets []string, notes func(string)) (*pulling, erro
 	}
 	key := strings.TrimSpace(string(content))
 	if !keyForm.MatchString(key) {
-		return nil, hint.New("--key-file "+s.KeyFile+" does not hold an API key, which has the form <id>.<secret>", "create one with: teamdata key create --scope receive")
+		return nil, hint.New("--key-file "+s.KeyFile+" does not hold an API key, which has the form <id>.<secret>", "create one with: teamdata key create --scopes receive")
 	}
 	roots, err := httpclient.Roots("--ca-file", s.CAFile)
 	if err != nil {
@@ -108,7 +108,7 @@ func explained(err error) error {
 	case !answered:
 		return httpclient.Unanswered(err)
 	case refused.Code == teamdata.CodeUnauthorized:
-		return hint.With(fmt.Errorf("the server refused the API key: %w", refused), "create one with: teamdata key create --scope receive")
+		return hint.With(fmt.Errorf("the server refused the API key: %w", refused), "create one with: teamdata key create --scopes receive")
 	}
 	return fmt.Errorf("the server answered %w", refused)
 }
