@@ -104,7 +104,7 @@ var pullBlock = regexp.MustCompile("(?ms)^```(\\w+) (pull|listen)\n(.*?)^```$")
 
 // pullLanguages are the names of the samples that pull, by their fences.
 var pullLanguages = map[string]Sample{
-	"sh pull": {Language: "curl", ID: "sh"}, "go pull": {Language: "Go", ID: "go"}, "ts pull": {Language: "TypeScript", ID: "ts"},
+	"sh pull": {Language: "curl", ID: "sh"}, "go pull": {Language: "Go", ID: "go"}, "ts pull": {Language: "Node", ID: "ts"},
 	"python pull": {Language: "Python", ID: "python"}, "sh listen": {Language: "listen", ID: "listen"},
 }
 

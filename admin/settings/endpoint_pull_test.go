@@ -333,6 +333,8 @@ func TestPullSettings(t *testing.T) {
 	w.test("whe_pull")
 	b.post(pullPath+"/disable", nil)
 	b.get(pullPath).says(t, "Disabled by Ada at 12:00 . A pull is answered 409 .", "1 delivery is held, not lost: it is handed out once the endpoint is enabled.", "Held", "Enable")
+	w.Advance(3 * 24 * time.Hour)
+	w.signedIn("usr_ada").get(pullPath).says(t, "dropped, the oldest on 4 Jan 2027 at 12:00", "Oldest waiting 3 days")
 	w.setRole("usr_grace", store.RoleViewer)
 	seen := w.signedIn("usr_grace")
 	seen.get(pullPath+"/settings").says(t, "Keys that may pull", "Loader 2")
