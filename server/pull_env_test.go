@@ -83,6 +83,9 @@ type pullAnswer struct {
 	Error      struct{ Code, Message, Field string }
 }
 
+// value is that of a header, however its name is written.
+func (a *pullAnswer) value(name string) string { return strings.Join(a.header[name], ", ") }
+
 func (a *pullAnswer) ids() (ids []string) {
 	for _, d := range a.Deliveries {
 		ids = append(ids, d.ID)
