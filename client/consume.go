@@ -22,7 +22,9 @@ type Consumer struct {
 	// Parallel is how many events are handled at once, 1 to 100; 0 is 1. With 1 they are
 	// handled in the order of their commits, but for those that come again.
 	Parallel int
-	// Limit is how many deliveries a pull has at most, 1 to 100; 0 is 100.
+	// Limit is how many deliveries a pull has at most, 1 to 100; 0 is 100. The first asks for
+	// as many as are handled at once, and the next for twice as many while they are handled
+	// within a second: slow handlers leave the rest to other consumers.
 	Limit int
 	// Lease is for how long a delivery is this consumer's, in whole seconds, 5 s to an hour; 0
 	// is a minute. It is extended when half of it is over, until the event is handled. If the

@@ -255,18 +255,19 @@ func TestConsumeVerifies(t *testing.T) {
 // signed anew.
 func TestConsumeExtendsLeases(t *testing.T) {
 	s := toConsume(t)
-	s.add("usr_a", "usr_b")
+	s.add("usr_0", "usr_a", "usr_b")
 	goOn, signed := make(chan bool), make(chan string, 2)
 	s.run(teamdata.Consumer{Lease: 5 * time.Second, Handle: func(ctx context.Context, e teamdata.Event) error {
+		if strings.Contains(string(e.Body), "usr_0") {
+			return nil // so that the next pull has two
+		}
 		<-goOn
 		signed <- e.Header.Get("webhook-timestamp")
 		return s.take(ctx, e)
 	}})
-	leased := func() (ends time.Time) {
-		for _, d := range s.Deliveries("org_acme", "whe_1") {
-			ends = d.Lease().EndsAt
-		}
-		return ends
+	leased := func() time.Time {
+		last := s.Deliveries("org_acme", "whe_1")[2] // that waits for the one before
+		return last.Lease().EndsAt
 	}
 	s.until("the lease", func() bool { return !leased().IsZero() })
 	for range 2 { // longer than a lease
@@ -275,12 +276,12 @@ func TestConsumeExtendsLeases(t *testing.T) {
 		s.until("that it is extended", func() bool { return leased().After(before) })
 	}
 	close(goOn)
-	s.until("the acknowledgments", s.acknowledged(2))
+	s.until("the acknowledgments", s.acknowledged(3))
 	if got := s.taken(); !slices.Equal(got, []string{"usr_a", "usr_b"}) {
 		t.Errorf("handled were %q", got)
 	}
 	if a, b := <-signed, <-signed; a >= b {
-		t.Errorf("signed were %s and, extended, %s", a, b)
+		t.Errorf("what was handled was signed at %s, and what waited meanwhile at %s", a, b)
 	}
 	for _, d := range s.Deliveries("org_acme", "whe_1") {
 		if len(d.History) != 1 {
@@ -292,15 +293,19 @@ func TestConsumeExtendsLeases(t *testing.T) {
 // A consumer that stops finishes what it handles, and leaves the rest to others soon.
 func TestConsumeStops(t *testing.T) {
 	s := toConsume(t)
-	s.add(users(20)...)
+	s.add(users(40)...)
 	begun, goOn := make(chan context.Context, 20), make(chan bool)
 	consumer := s.run(teamdata.Consumer{Parallel: 2, Handle: func(ctx context.Context, e teamdata.Event) error {
-		begun <- ctx
-		<-goOn
+		if !strings.Contains(string(e.Body), "usr_000") { // ten make pulls large
+			begun <- ctx
+			<-goOn
+		}
 		return s.take(ctx, e)
 	}})
 	handling := <-begun
 	<-begun
+	s.until("ten acknowledgments", s.acknowledged(10))
+	held := s.states()["leased"]
 	ended := make(chan error)
 	go func() { ended <- consumer.stop() }()
 	s.until("that the rest is given up", func() bool {
@@ -310,19 +315,39 @@ func TestConsumeStops(t *testing.T) {
 				soon++
 			}
 		}
-		return soon == 18
+		return soon == held-2
 	})
-	if handling.Err() != nil {
-		t.Error("the handlers were told to end")
+	if handling.Err() != nil || held < 4 {
+		t.Errorf("it held %d, and told the handlers %v", held, handling.Err())
 	}
 	close(goOn)
-	if err := <-ended; err != nil || !s.acknowledged(2)() {
+	if err := <-ended; err != nil || !s.acknowledged(12)() {
 		t.Errorf("it ended with %v, and %v", err, s.states())
 	}
 	s.Advance(5 * time.Second)
-	if rest := s.Pull("org_acme", "whe_1"); len(rest) != 18 {
+	if rest := s.Pull("org_acme", "whe_1"); len(rest) != 28 {
 		t.Errorf("%d come again", len(rest))
 	}
+}
+
+// While handlers are slow, a pull has no more than are handled at once.
+func TestConsumeLeavesTheRest(t *testing.T) {
+	s := toConsume(t)
+	s.add(users(20)...)
+	begun, goOn := make(chan bool, 20), make(chan bool)
+	s.run(teamdata.Consumer{Parallel: 3, Handle: func(ctx context.Context, e teamdata.Event) error {
+		begun <- true
+		<-goOn
+		return s.take(ctx, e)
+	}})
+	for range 3 {
+		<-begun
+	}
+	if rest := s.Pull("org_acme", "whe_1"); len(rest) != 17 {
+		t.Errorf("another consumer gets %d", len(rest))
+	}
+	close(goOn)
+	s.until("the acknowledgments", s.acknowledged(20))
 }
 
 // Handlers that take longer than the grace are told to end.

@@ -34,10 +34,12 @@ type consuming struct {
 	acks        []string          // ids that were handled, to be sent
 	unconfirmed map[string]bool   // ids that were handled, which the server may not know
 
-	pulling, acking, extending bool // whether such a request is under way
-	returning                  int  // requests that give deliveries back
-	begun                      bool // whether a pull has succeeded
-	failures                   int  // of pulls and acknowledgments, since one succeeded
+	pulling, acking, extending bool      // whether such a request is under way
+	returning                  int       // requests that give deliveries back
+	begun                      bool      // whether a pull has succeeded
+	asked                      int       // how many deliveries the last pull asked for
+	filled                     time.Time // when it was answered with as many; zero: with fewer
+	failures                   int       // of pulls and acknowledgments, since one succeeded
 	pullAt, ackAt, extendAt    time.Time
 
 	stopped time.Time // zero: it goes on
@@ -61,7 +63,7 @@ func newConsuming(ctx context.Context, c *Client, from Consumer) *consuming {
 	single.retries, single.timeout = -1, pullWait+pullSlack
 	s := &consuming{
 		Consumer: from, once: &Client{c.Transport, &single}, again: c, news: make(chan func()), gone: make(chan struct{}),
-		held: map[string]*taken{}, unconfirmed: map[string]bool{},
+		held: map[string]*taken{}, unconfirmed: map[string]bool{}, asked: min(from.Parallel, from.Limit),
 	}
 	s.pulls, s.stopPulls = context.WithCancel(ctx)
 	s.rest, s.stopRest = context.WithCancel(context.WithoutCancel(ctx))

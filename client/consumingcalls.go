@@ -42,10 +42,11 @@ func (c *consuming) hungry() bool {
 func (c *consuming) pull() {
 	acks := c.takeAcks()
 	c.pulling = true
-	wait, lease := int(pullWait.Seconds()), int(c.Lease.Seconds())
 	began := time.Now()
+	c.asked = c.limit(began)
+	limit, wait, lease := c.asked, int(pullWait.Seconds()), int(c.Lease.Seconds())
 	c.do(func() func() {
-		found, err := c.once.PullDeliveries(c.pulls, c.Endpoint, Pull{Limit: &c.Limit, WaitSeconds: &wait, LeaseSeconds: &lease, Ack: &acks}, IdempotencyKey(""))
+		found, err := c.once.PullDeliveries(c.pulls, c.Endpoint, Pull{Limit: &limit, WaitSeconds: &wait, LeaseSeconds: &lease, Ack: &acks}, IdempotencyKey(""))
 		until := time.Now().Add(c.Lease)
 		return func() {
 			c.pulling = false
@@ -54,7 +55,10 @@ func (c *consuming) pull() {
 				c.pullFailed(err, len(acks) > 0)
 				return
 			}
-			c.begun = true
+			c.begun, c.filled = true, time.Time{}
+			if len(found) == limit {
+				c.filled = time.Now()
+			}
 			for _, d := range found {
 				c.take(d, until)
 			}
@@ -66,6 +70,20 @@ func (c *consuming) pull() {
 			}
 		}
 	})
+}
+
+// limit is how many deliveries a pull asks for. Those of the last one have been handled, or are
+// being so.
+func (c *consuming) limit(now time.Time) int {
+	switch took := now.Sub(c.filled); {
+	case c.filled.IsZero():
+		return c.asked
+	case took < time.Second:
+		return min(2*c.asked, c.Limit)
+	case took > 2*time.Second:
+		return max(c.asked/2, min(c.Parallel, c.Limit))
+	}
+	return c.asked
 }
 
 func (c *consuming) pullFailed(err error, acked bool) {

@@ -31,14 +31,14 @@ import (
 //
 // {{whd}} stands for a delivery id, {{whd first}} for one that stays the same
 // throughout the story, and {{300 bytes}} for that many letters. {{request}} is the
-// id of a request, and {{etag}} an entity tag.
+// id of a request, {{etag}} an entity tag, {{lse}} a lease, and {{signed}} a signature.
 func TestExchanges(t *testing.T) {
 	files, err := filepath.Glob("../testdata/exchanges/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no exchanges: %v", err)
 	}
 	for _, file := range files {
-		playFile(t, file, Config{KeyRate: DefaultKeyRate, ClientRate: DefaultClientRate})
+		playFile(t, file, Config{KeyRate: DefaultKeyRate, PullRate: DefaultPullRate, ClientRate: DefaultClientRate})
 	}
 }
 
@@ -97,7 +97,7 @@ func (s *story) exchange() {
 	s.Helper()
 	head, body := parts(s.request)
 	method, _, _ := strings.Cut(head[0], " ")
-	raw := rawExchange(s.testEnv, method, rawRequest(s.recalled(head), body))
+	raw := rawExchange(s.testEnv, method, rawRequest(s.recalled(head), s.recalled([]string{body})[0]))
 	for _, complaint := range s.complaints(method, raw) {
 		s.Errorf("line %d: %s\n%s\ngot\n%s", s.line, complaint, strings.Join(s.request, "\n"), raw.text)
 	}
@@ -247,6 +247,8 @@ var placeholderKinds = map[string]string{
 	"whd":     `whd_[0-9A-HJKMNP-TV-Z]{26}`,
 	"request": `[A-Z2-7]{26}`,
 	"etag":    `"[A-Za-z0-9_-]{16}"`,
+	"lse":     `lse_[0-9A-HJKMNP-TV-Z]{26}`,
+	"signed":  `v1,[A-Za-z0-9+/]{43}=`,
 }
 
 // matches compares a text with one that holds placeholders, and remembers what

@@ -75,14 +75,14 @@ func (r *request) pullDeliveries() error {
 		return err
 	}
 	claims, due, err := r.pull(&p)
-	if err == nil && len(claims.Claims) == 0 && p.wait > 0 {
+	if err == nil && claims == nil && p.wait > 0 {
 		p.Ack = nil
 		claims, err = r.waitForDeliveries(&p, due.endpoint)
 	}
 	if err != nil {
 		return err
 	}
-	return r.answerDeliveries(&claims)
+	return r.answerDeliveries(claims)
 }
 
 // pullDue is what a pull has found that got no delivery.
@@ -94,8 +94,8 @@ type pullDue struct {
 // lookAgain is when to look again for what was due and could not be leased.
 const lookAgain = time.Second
 
-// pull pulls once. What would change nothing only looks.
-func (r *request) pull(p *pullRequest) (claims store.Claims, due pullDue, err error) {
+// pull pulls once; nil: it got nothing. What would change nothing only looks.
+func (r *request) pull(p *pullRequest) (pulled *store.Claims, due pullDue, err error) {
 	key, id := &r.access.Key, r.Param("endpoint")
 	if len(p.Ack) == 0 {
 		var worth bool
@@ -104,19 +104,23 @@ func (r *request) pull(p *pullRequest) (claims store.Claims, due pullDue, err er
 			return err
 		})
 		if err != nil || !worth {
-			return claims, due, err
+			return nil, due, err
 		}
 	}
 	p.Key = key
+	var claims store.Claims
 	err = r.s.store.Update(r.HTTP.Context(), r.pullScope(p.Ack), func(tx store.Tx) (err error) {
 		claims, err = store.Pull(tx, id, p.PullRequest)
 		return err
 	})
 	due.endpoint = claims.Endpoint.Number
+	if err == nil && len(claims.Claims) > 0 {
+		return &claims, due, nil
+	}
 	if now := r.s.config.Now(); !due.at.IsZero() && !due.at.After(now) {
 		due.at = now.Add(lookAgain) // somebody else was faster
 	}
-	return claims, due, err
+	return nil, due, err
 }
 
 // lookAtPull returns what a pull would find, and whether it would lease or write something.
@@ -215,27 +219,35 @@ func (r *request) answerDone(err error) error {
 	return err
 }
 
-// answerDeliveries answers deliveries as they would be pushed now.
+// answerDeliveries answers deliveries as they would be pushed now; nil: none.
 func (r *request) answerDeliveries(c *store.Claims) error {
-	now := r.s.config.Now()
-	secrets, err := signature.ParseSecrets(c.Endpoint.Secrets(now)...)
-	if err != nil {
-		return err
-	}
 	body := bodies.Get().(*[]byte)
 	defer bodies.Put(body)
-	b := append((*body)[:0], `{"deliveries":[`...)
-	for i := range c.Claims {
-		if i > 0 {
-			b = append(b, ',')
+	*body = append((*body)[:0], `{"deliveries":[`...)
+	if c != nil {
+		if err := appendDeliveries(body, c, r.s.config.Now()); err != nil {
+			return err
 		}
-		b = appendPulled(b, &c.Claims[i], now.Unix(), secrets)
 	}
-	*body = append(b, "]}"...)
+	*body = append(*body, "]}"...)
 	if r.s.stopping.Load() {
 		r.W.Header()["Connection"] = web.Close
 	}
 	r.answer(web.JSON(http.StatusOK, *body))
+	return nil
+}
+
+func appendDeliveries(b *[]byte, c *store.Claims, now time.Time) error {
+	secrets, err := signature.ParseSecrets(c.Endpoint.Secrets(now)...)
+	if err != nil {
+		return err
+	}
+	for i := range c.Claims {
+		if i > 0 {
+			*b = append(*b, ',')
+		}
+		*b = appendPulled(*b, &c.Claims[i], now.Unix(), secrets)
+	}
 	return nil
 }
 

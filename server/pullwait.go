@@ -9,9 +9,10 @@ import (
 	"teamdata/store"
 )
 
-// waitForDeliveries waits for the first delivery that is due, and returns none if the wait is
-// over, the client has gone or the server stops.
-func (r *request) waitForDeliveries(p *pullRequest, endpoint uint64) (claims store.Claims, err error) {
+// waitForDeliveries waits for the first delivery that is due, and returns nil if the wait is
+// over, the client has gone or the server stops. What waits is many and costs its stack, which
+// is small.
+func (r *request) waitForDeliveries(p *pullRequest, endpoint uint64) (*store.Claims, error) {
 	began := time.Now()
 	defer func() { r.record.waited = time.Since(began) }()
 	_ = http.NewResponseController(r.W).SetWriteDeadline(began.Add(p.wait + r.s.http.WriteTimeout))
@@ -20,30 +21,30 @@ func (r *request) waitForDeliveries(p *pullRequest, endpoint uint64) (claims sto
 	w := r.s.pulls.join(endpoint)
 	defer r.s.pulls.leave(w)
 	for {
-		claims, err = r.pullAgain(p, w)
-		if err != nil || len(claims.Claims) > 0 {
+		claims, err := r.pullAgain(p, w)
+		if err != nil || claims != nil {
 			return claims, err
 		}
 		select {
 		case <-w.wake:
 		case <-over.C:
-			return claims, nil
+			return nil, nil
 		case <-r.s.pulls.stopped:
-			return claims, nil
+			return nil, nil
 		case <-r.HTTP.Context().Done():
-			return claims, nil
+			return nil, nil
 		}
 	}
 }
 
 // pullAgain pulls if the key may still do so, and otherwise says when it is worth it.
-func (r *request) pullAgain(p *pullRequest, w *pullWaiter) (store.Claims, error) {
+func (r *request) pullAgain(p *pullRequest, w *pullWaiter) (*store.Claims, error) {
 	r.now = r.s.config.Now()
 	if err := r.pass(stillMayPull); err != nil {
-		return store.Claims{}, err
+		return nil, err
 	}
 	claims, due, err := r.pull(p)
-	if err == nil && len(claims.Claims) == 0 {
+	if err == nil && claims == nil {
 		r.s.pulls.looked(w, due.at)
 	}
 	return claims, err

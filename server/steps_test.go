@@ -9,9 +9,12 @@ import (
 // steps are what a "!" line can say.
 var steps = map[string]func(*testEnv){
 	"a second passes": func(env *testEnv) { env.Advance(time.Second) },
+	"a minute passes": func(env *testEnv) { env.Advance(time.Minute) },
 	"59 seconds pass": func(env *testEnv) { env.Advance(59 * time.Second) },
 	"an hour passes":  func(env *testEnv) { env.Advance(time.Hour) },
 	"23 hours pass":   func(env *testEnv) { env.Advance(23 * time.Hour) },
+	"consumers pull from whe_pull with key_pull": (*testEnv).addPull,
+	"a test is sent to whe_pull":                 func(env *testEnv) { env.send("whe_pull", 1) },
 	"key_read makes 99 requests": func(env *testEnv) {
 		for range 99 {
 			env.do(newRequest("GET", "/api/v1/members", "key_read"))

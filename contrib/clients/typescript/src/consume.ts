@@ -36,7 +36,11 @@ export interface Consumer<Own extends { type: string } = never> {
    * handled in the order of their commits, but for those that come again.
    */
   parallel?: number;
-  /** How many deliveries a pull has at most, 1 to 100, which is the default. */
+  /**
+   * How many deliveries a pull has at most, 1 to 100, which is the default. The first asks
+   * for as many as are handled at once, and the next for twice as many while they are
+   * handled within a second: slow handlers leave the rest to other consumers.
+   */
   limit?: number;
   /**
    * For how long a delivery is this consumer's, in whole seconds, 5 to 3,600; the default is
@@ -117,6 +121,8 @@ class Consuming<Own extends { type: string }> {
   #extending = false;
   #returning = 0; // requests that give deliveries back
   #begun = false; // whether a pull has succeeded
+  #asked: number; // how many deliveries the last pull asked for
+  #filled: number | undefined; // when it was answered with as many
   #failures = 0; // of pulls and acknowledgments, since one succeeded
   #pullAt = 0;
   #ackAt = 0;
@@ -134,6 +140,7 @@ class Consuming<Own extends { type: string }> {
     this.#consumer = consumer;
     this.#parallel = within("parallel", consumer.parallel ?? 1, 1, 100);
     this.#limit = within("limit", consumer.limit ?? 100, 1, 100);
+    this.#asked = Math.min(this.#parallel, this.#limit);
     this.#leaseSeconds = within("leaseSeconds", consumer.leaseSeconds ?? 60, minLeaseSeconds, 3600);
     this.#graceMs = 1000 * within("graceSeconds", consumer.graceSeconds ?? 20, 0, 3600);
   }
@@ -282,13 +289,15 @@ class Consuming<Own extends { type: string }> {
     const ack = this.#takeAcks();
     const began = performance.now();
     this.#pulling = true;
+    this.#asked = this.#nextLimit(began);
     this.#start(async () => {
       try {
-        const pull = { limit: this.#limit, waitSeconds: pullWaitSeconds, leaseSeconds: this.#leaseSeconds, ack };
+        const pull = { limit: this.#asked, waitSeconds: pullWaitSeconds, leaseSeconds: this.#leaseSeconds, ack };
         const found = await this.#client.pullDeliveries(this.#consumer.endpoint, pull, { retries: 0, timeoutMs: pullTimeoutMs, signal: this.#pulls.signal });
         const until = performance.now() + 1000 * this.#leaseSeconds;
         this.#acknowledged(ack, []);
         this.#begun = true;
+        this.#filled = found.length === pull.limit ? performance.now() : undefined;
         for (const delivery of found) {
           await this.#take(delivery, until);
         }
@@ -305,6 +314,15 @@ class Consuming<Own extends { type: string }> {
         this.#pulling = false;
       }
     });
+  }
+
+  /** How many deliveries a pull asks for. Those of the last one have been handled, or are being so. */
+  #nextLimit(now: number): number {
+    const tookMs = now - (this.#filled ?? now - 1500);
+    if (tookMs < 1000) {
+      return Math.min(2 * this.#asked, this.#limit);
+    }
+    return tookMs > 2000 ? Math.max(this.#asked >> 1, Math.min(this.#parallel, this.#limit)) : this.#asked;
   }
 
   #pullFailed(error: unknown, acked: boolean): void {
