@@ -137,6 +137,8 @@ func TestPullRefusals(t *testing.T) {
 		{"given twice", "whe_pull/nack", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + "," + of(current.ID, current.Lease) + `]}`, store.CodeBadRequest, "given twice"},
 		{"a long reason", "whe_pull/nack", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + `],"reason":"` + strings.Repeat("x", 301) + `"}`, store.CodeBadRequest, "reason: "},
 		{"a delay past a day", "whe_pull/nack", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + `],"delaySeconds":86401}`, store.CodeBadRequest, "delaySeconds: is 86401"},
+		{"no id", "whe_pull/nack", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + `,{"lease":"` + current.Lease + `"}]}`, store.CodeBadRequest, "deliveries[1].id: is missing or empty"},
+		{"no lease", "whe_pull/extend", "key_pull", `{"deliveries":[{"id":"` + current.ID + `","lease":null}]}`, store.CodeBadRequest, "deliveries[0].lease: is missing or empty; take it from"},
 		{"no deliveries", "whe_pull/nack", "key_pull", `{"deliveries":[]}`, store.CodeBadRequest, "deliveries: has 0"},
 		{"101 leases", "whe_pull/extend", "key_pull", `{"deliveries":[` + many(101, of(current.ID, current.Lease)) + `]}`, store.CodeBadRequest, "deliveries: has 101 deliveries; 1 to 100"},
 		{"lease of 4 more seconds", "whe_pull/extend", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + `],"leaseSeconds":4}`, store.CodeBadRequest, "leaseSeconds: is 4"},
