@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	pullWait  = 30 * time.Second // for the first delivery: a line that was cut is noticed soon after
-	pullSlack = 15 * time.Second // for the answer to a pull, beyond its wait
-	ackAfter  = time.Second      // when what was handled is acknowledged without a pull
-	lastCalls = 10 * time.Second // what the last requests may take, beyond the grace
+	pullWait    = 30 * time.Second // for the first delivery: a line that was cut is noticed soon after
+	callTimeout = 15 * time.Second // for an answer, beyond a pull's wait
+	ackAfter    = time.Second      // when what was handled is acknowledged without a pull
+	lastCalls   = 10 * time.Second // what the last requests may take, beyond the grace
 )
 
 // consuming is a running Consume. Its state is for the goroutine of run alone: what others do
@@ -60,7 +60,7 @@ type taken struct {
 
 func newConsuming(ctx context.Context, c *Client, from Consumer) *consuming {
 	single := *c.pull
-	single.retries, single.timeout = -1, pullWait+pullSlack
+	single.retries, single.timeout = -1, pullWait+callTimeout
 	s := &consuming{
 		Consumer: from, once: &Client{c.Transport, &single}, again: c, news: make(chan func()), gone: make(chan struct{}),
 		held: map[string]*taken{}, unconfirmed: map[string]bool{}, asked: min(from.Parallel, from.Limit),

@@ -2,6 +2,7 @@ package teamdata
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	mathrand "math/rand/v2"
 	"net/http"
@@ -101,6 +102,9 @@ func (c *consuming) pullFailed(err error, acked bool) {
 		c.stop(err)
 		return
 	}
+	if errors.Is(err, ErrNoAnswer) { // over HTTP/2 the next pull would go by the same line, which may be dead
+		c.once.pull.http.CloseIdleConnections()
+	}
 	c.failures++
 	c.pullAt = time.Now().Add(wait)
 	if !c.ackAt.IsZero() { // with the next pull, if it comes soon
@@ -183,7 +187,9 @@ func (c *consuming) acknowledge() {
 // ack acknowledges deliveries but those that the endpoint does not have any more, and returns
 // which are left.
 func (c *consuming) ack(ids []string) (left []string, err error) {
-	err = c.once.AckDeliveries(c.rest, c.Endpoint, ids)
+	ctx, end := context.WithTimeout(c.rest, callTimeout)
+	defer end()
+	err = c.once.AckDeliveries(ctx, c.Endpoint, ids)
 	switch {
 	case err == nil || has(err, CodeBadRequest) && len(ids) == 1:
 		return nil, nil
@@ -262,7 +268,9 @@ func (c *consuming) extend() {
 func (c *consuming) extendThose(leases []LeasedDelivery, lasts time.Duration) (extended []PulledDelivery, ended []LeasedDelivery, err error) {
 	seconds := int(lasts.Seconds())
 	for some := range slices.Chunk(leases, maxExtended) {
-		found, errSome := c.once.ExtendLeases(c.rest, c.Endpoint, Extension{Deliveries: some, LeaseSeconds: &seconds})
+		ctx, end := context.WithTimeout(c.rest, callTimeout)
+		found, errSome := c.once.ExtendLeases(ctx, c.Endpoint, Extension{Deliveries: some, LeaseSeconds: &seconds})
+		end()
 		switch {
 		case !has(errSome, CodeConflict) && !has(errSome, CodeBadRequest):
 		case len(some) == 1:

@@ -52,8 +52,6 @@ func (s *settings) checkPull(f *pflag.FlagSet, secrets []string) error {
 	return nil
 }
 
-const createKey = "create one with: teamdata key create --scopes receive --created-by USER"
-
 // keyForm is that of an API key. Its parts have the characters of ids.
 var keyForm = regexp.MustCompile(`^[\w-]+\.[\w-]+$`)
 
@@ -70,7 +68,7 @@ func (s *settings) pulling(secrets []string, notes func(string)) (*pulling, erro
 	}
 	key := strings.TrimSpace(string(content))
 	if !keyForm.MatchString(key) {
-		return nil, hint.New("--key-file "+s.KeyFile+" does not hold an API key, which has the form <id>.<secret>", createKey)
+		return nil, hint.New("--key-file "+s.KeyFile+" does not hold an API key, which has the form <id>.<secret>", "create one with: teamdata key create --scopes receive")
 	}
 	roots, err := httpclient.Roots("--ca-file", s.CAFile)
 	if err != nil {
@@ -110,7 +108,7 @@ func explained(err error) error {
 	case !answered:
 		return httpclient.Unanswered(err)
 	case refused.Code == teamdata.CodeUnauthorized:
-		return hint.With(fmt.Errorf("the server refused the API key: %w", refused), createKey)
+		return hint.With(fmt.Errorf("the server refused the API key: %w", refused), "create one with: teamdata key create --scopes receive")
 	}
 	return fmt.Errorf("the server answered %w", refused)
 }

@@ -174,7 +174,7 @@ func TestListenPulls(t *testing.T) {
 		t.Errorf("it ended with %d", status)
 	}
 	l.Says("teamdata: the server refused the API key: 401 unauthorized: The API key was revoked.")
-	l.Says("\n  hint: create one with: teamdata key create --scopes receive --created-by USER\n")
+	l.Says("\n  hint: create one with: teamdata key create --scopes receive\n")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if slices.Sort(p.got); len(slices.Compact(slices.Clone(p.got))) != len(p.got) {

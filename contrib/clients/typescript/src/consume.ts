@@ -77,7 +77,7 @@ export async function consume<Own extends { type: string } = never>(client: Clie
 }
 
 const pullWaitSeconds = 30; // for the first delivery: a line that was cut is noticed soon after
-const pullTimeoutMs = 45_000;
+const callTimeoutMs = 15_000; // for an answer, beyond a pull's wait
 const firstWaitMs = 500;
 const longestWaitMs = 60_000;
 const ackAfterMs = 1000; // when what was handled is acknowledged without a pull
@@ -293,7 +293,7 @@ class Consuming<Own extends { type: string }> {
     this.#start(async () => {
       try {
         const pull = { limit: this.#asked, waitSeconds: pullWaitSeconds, leaseSeconds: this.#leaseSeconds, ack };
-        const found = await this.#client.pullDeliveries(this.#consumer.endpoint, pull, { retries: 0, timeoutMs: pullTimeoutMs, signal: this.#pulls.signal });
+        const found = await this.#client.pullDeliveries(this.#consumer.endpoint, pull, { retries: 0, timeoutMs: 1000 * pullWaitSeconds + callTimeoutMs, signal: this.#pulls.signal });
         const until = performance.now() + 1000 * this.#leaseSeconds;
         this.#acknowledged(ack, []);
         this.#begun = true;
@@ -453,7 +453,7 @@ class Consuming<Own extends { type: string }> {
   }
 
   #once(): CallOptions {
-    return { retries: 0, signal: this.#rest.signal };
+    return { retries: 0, timeoutMs: callTimeoutMs, signal: this.#rest.signal };
   }
 
   /** Refuses a delivery. If that is not told, it comes again when its lease ends. */
