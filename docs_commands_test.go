@@ -78,9 +78,10 @@ var commandsOfPages = map[string]map[string]string{
 		"## HTTP behind a proxy": "e2e/docs TestPastedServers",
 		"## PROXY protocol":      "e2e/docs TestPastedServers",
 	},
-	"docs/pull-samples.md": {
-		"## curl":            "runs until it is stopped; e2e/page pastes it from a page",
-		"## teamdata listen": "goes on until it is stopped",
+	"docs/pull.md": {
+		"## Set it up":        "e2e/docs TestPullPage",
+		"### curl":            "e2e/docs TestPullPage",
+		"### teamdata listen": "e2e/docs TestPullPage",
 	},
 	"docs/settings.md": {
 		"## Check your settings": "e2e/docs TestShownOutput",

@@ -63,7 +63,7 @@ func (a *App) wakeForRemoved(ctx context.Context) error {
 }
 
 func (a *App) retention() store.Retention {
-	return store.Retention{Finished: a.settings.DeliveryRetention, Held: a.settings.HeldRetention, Dropped: a.sweeps.dropped}
+	return store.Retention{Finished: a.settings.DeliveryRetention, Held: a.settings.HeldRetention, Dropped: a.sweeps.dropped, Mailed: func() { a.mailer.Wake() }}
 }
 
 func (a *App) sweep(ctx context.Context, keep store.Retention) error {

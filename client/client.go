@@ -9,7 +9,8 @@
 //
 // A request that fails temporarily is sent again, under the same Idempotency-Key,
 // see [Config]. An answer that is not a success is an [*Error].
-// Lists are read page by page, see [List]. Webhooks are verified by a [Verifier].
+// Lists are read page by page, see [List]. Webhooks are verified by a [Verifier]. Where none
+// can be sent to, [Client.Consume] pulls them.
 //
 // The package needs only the standard library, so it may also be copied. The
 // types of the answers and the methods are generated from the API's description,

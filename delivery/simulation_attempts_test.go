@@ -196,7 +196,7 @@ func (w *world) checkOverdue() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.deliveries {
-		if !p.gone && p.waiting() && p.to.disabledBy == nil && p.to.removedBy == nil && w.claimed[p.id] == nil {
+		if !p.gone && p.waiting() && !p.to.pull && p.to.disabledBy == nil && p.to.removedBy == nil && w.claimed[p.id] == nil {
 			w.checkPromptness(p, p.to.claimed > 0)
 		}
 	}

@@ -29,6 +29,8 @@ func (w *world) clientAction() {
 		w.poll(o)
 	case n < 75:
 		w.sweep()
+	case n < 84:
+		w.aConsumer(o)
 	default:
 		w.operate(o)
 	}

@@ -106,7 +106,10 @@ func (w *world) checkEvent(a *transaction, want *want) {
 func (w *world) accept(a *transaction, d store.Delivery, body string) *modelDelivery {
 	p := &modelDelivery{
 		name: fmt.Sprintf("d%d", len(w.deliveries)+1), id: d.ID, eventID: d.EventID, to: w.endpointOf(d.OrgID, d.EndpointID),
-		body: body, state: store.StatePending, due: a.now, moved: time.Now(),
+		body: body, state: store.StatePending, due: a.now, created: a.now, moved: time.Now(),
+	}
+	if ms, ok := store.IDTime(d.ID); ok && p.to.pull {
+		p.due = latest(floorMs(a.now), time.UnixMilli(int64(ms)).UTC())
 	}
 	w.deliveries = append(w.deliveries, p)
 	w.byID[p.id] = p
@@ -137,14 +140,15 @@ func (w *world) checkMoved(a *transaction, want []*modelDelivery) {
 // sweep drops what is kept no longer.
 func (w *world) sweep() {
 	f := w.as("the sweep", func(a *transaction) want { return w.dropped(a, a.now.Add(-w.retention)) })
+	mailed := w.process.mailer.Wake
 	w.client(func(ctx context.Context) {
 		began, before := time.Now(), floorMs(w.clock()).Add(-w.retention) // what finished or was held before then must go
-		err := store.Sweep(ctx, f, store.Retention{Finished: w.retention, Held: w.retention})
+		err := store.Sweep(ctx, f, store.Retention{Finished: w.retention, Held: w.retention, Mailed: mailed})
 		w.allow(f.who, err)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for _, p := range w.deliveries {
-			if err == nil && !p.gone && !p.waiting() && p.finished.Before(before) && p.moved.Before(began) {
+			if err == nil && !p.gone && p.done() && p.finished.Before(before) && p.moved.Before(began) {
 				w.breaksLocked(arrival, "the sweep left %s, which finished %s before", p.name, before.Sub(p.finished))
 			}
 			if err == nil && !p.gone && p.heldBefore(before) && p.moved.Before(began) {
@@ -159,8 +163,12 @@ func (w *world) sweep() {
 	})
 }
 
-// heldBefore reports whether a disabled endpoint holds it since before a time.
+// heldBefore reports whether a disabled endpoint holds it since before a time, or nobody
+// has pulled it since then.
 func (p *modelDelivery) heldBefore(t time.Time) bool {
+	if p.to.pull {
+		return p.waiting() && floorMs(p.created).Before(t) && p.due.Before(t)
+	}
 	by := p.to.disabledBy
 	return p.waiting() && by != nil && latest(p.due, by.now).Before(t)
 }
@@ -169,7 +177,7 @@ func (p *modelDelivery) heldBefore(t time.Time) bool {
 func (w *world) dropped(a *transaction, before time.Time) want {
 	for _, id := range a.dropped {
 		p := w.byID[id]
-		if p == nil || p.gone || p.to.removedBy == nil && !p.heldBefore(before) && (p.waiting() || !p.finished.Before(before)) {
+		if p == nil || p.gone || p.to.removedBy == nil && !p.heldBefore(before) && (!p.done() || !p.finished.Before(before)) {
 			w.breaksLocked(arrival, "%s dropped %s, which is to be kept", a.who, id)
 			continue
 		}
@@ -184,7 +192,7 @@ func (w *world) dropped(a *transaction, before time.Time) want {
 		}
 	}
 	w.forgotten(a)
-	want := want{drops: true}
+	want := want{drops: true, moved: w.leasesEnd(a), mailTo: w.notPulled(a)}
 	for _, id := range a.sent {
 		if l := w.mails[id]; l != nil && a.now.Sub(l.created) > mailKept {
 			want.sent = append(want.sent, l)

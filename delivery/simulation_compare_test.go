@@ -77,18 +77,18 @@ func (w *world) compareEndpoint(tx store.Tx, e *endpoint) error {
 		w.breaksLocked(disabling, "%s acknowledged last at %s; the store says %s, %v", e.name, e.lastAcked, last, err)
 	}
 	var got, want []string
-	for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListFailed} {
+	for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListLeased, store.ListFailed} {
 		page, _, err := tx.DeliveryPage(e.number, list, store.Cursor{}, len(w.deliveries)+1)
 		if err != nil {
 			return err
 		}
 		for _, d := range page {
-			got = append(got, d.ID+" "+place(d.State, d.Attempts, d.DueAt, d.FinishedAt))
+			got = append(got, d.ID+" "+at(&d))
 		}
 	}
 	for _, p := range w.deliveries {
 		if p.to == e && !p.gone {
-			want = append(want, p.id+" "+place(p.state, p.attempts, p.due, p.finished))
+			want = append(want, p.id+" "+p.must())
 		}
 	}
 	w.agree(e.name+"'s deliveries", sorted(got), sorted(want))

@@ -39,6 +39,10 @@ func (w *world) newEndpoint(o *org) (*endpoint, store.Endpoint) {
 	}
 	w.places++
 	e.name = fmt.Sprintf("e%d(%s)", w.places, e.character.kind)
+	if e.pull = w.IntN(3) == 0; e.pull {
+		e.name = fmt.Sprintf("e%d(pulled)", w.places)
+		return e, store.Endpoint{OrgID: o.id, Events: e.selects}
+	}
 	return e, store.Endpoint{OrgID: o.id, URL: fmt.Sprintf("https://e%d.example/hook", w.places), Events: e.selects}
 }
 
@@ -105,7 +109,7 @@ func (w *world) moveEndpoint(e *endpoint) {
 		w.update(ctx, f, func(tx store.Tx) error {
 			_, err := store.ChangeEndpoint(tx, "", e.orgID, e.id, store.EndpointChange{URL: &url})
 			return err
-		}, store.CodeNotFound)
+		}, store.CodeNotFound, store.CodeBadRequest) // one that is pulled has none
 	})
 }
 

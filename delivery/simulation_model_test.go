@@ -63,6 +63,8 @@ type endpoint struct {
 	idleSince   time.Time // when that fell to none
 	lastEndAt   time.Time // when the latest attempt was released
 	timedOut    bool      // that attempt timed out
+	pull        bool      // consumers pull from it
+	warned      time.Time // when its managers were mailed that nobody pulls
 	emptyClaims int       // in a row
 	happened    int       // the world's count at the last of those
 }
@@ -98,7 +100,29 @@ type modelDelivery struct {
 	moved     time.Time // when the latest commit that changed it was made
 	claimedAt time.Time // when it was claimed last
 	tries     []*try
-	gone      bool // dropped when it was old
+	gone      bool      // dropped when it was old
+	created   time.Time // by the store's clock
+
+	// Of those to be pulled:
+	lease     leased    // zero: it is in none
+	lastStart time.Time // of the latest attempt
+	hands     []hand    // the times that a consumer got it
+	ackKnown  bool      // a consumer knows that it is acknowledged
+	replayed  bool      // since it was acknowledged
+}
+
+// done reports whether it was acknowledged or has failed.
+func (p *modelDelivery) done() bool {
+	return p.state == store.StateAcknowledged || p.state == store.StateFailed
+}
+
+// at is what the store has of a delivery, and must is what it must have, in a line.
+func at(d *store.Delivery) string {
+	return place(d.State, d.Attempts, d.DueAt, latest(d.FinishedAt, d.Lease().EndsAt))
+}
+
+func (p *modelDelivery) must() string {
+	return place(p.state, p.attempts, p.due, latest(p.finished, p.lease.until))
 }
 
 // waiting reports whether an attempt is to come.
@@ -111,7 +135,7 @@ func (p *modelDelivery) requeue(due time.Time) {
 	if !p.waiting() {
 		p.state, p.attempts, p.first, p.finished = store.StatePending, 0, time.Time{}, time.Time{}
 	}
-	p.due = due
+	p.due, p.replayed = due, true
 }
 
 // lastTry is the latest attempt; nil before the first.
@@ -209,7 +233,7 @@ func (w *world) endpointByNumber(number uint64) *endpoint {
 
 // sameDelivery compares a delivery in the store with the model.
 func (w *world) sameDelivery(a *transaction, p *modelDelivery, d *store.Delivery) {
-	got, want := place(d.State, d.Attempts, d.DueAt, d.FinishedAt), place(p.state, p.attempts, p.due, p.finished)
+	got, want := at(d), p.must()
 	if got != want {
 		w.breaksLocked(schedule, "after %s, %s is %s; it must be %s", a.who, p.name, got, want)
 	}

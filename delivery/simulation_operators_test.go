@@ -144,7 +144,7 @@ func (w *world) replay(o *org) {
 
 func (w *world) replayOne(p *modelDelivery) {
 	f := w.as("replaying "+p.name, func(a *transaction) (want want) {
-		if p.waiting() && !p.due.After(a.now) {
+		if p.waiting() && !p.due.After(a.now) || p.state == store.StateLeased {
 			return want
 		}
 		p.requeue(a.now)

@@ -15,6 +15,7 @@ import (
 type process struct {
 	number      int
 	dispatcher  *delivery.Dispatcher
+	mailer      *delivery.Mailer
 	stop        context.CancelFunc
 	cut         context.CancelFunc // ends the grace
 	running     sync.WaitGroup
@@ -40,6 +41,7 @@ func (w *world) start() {
 	}
 	mailer := delivery.NewMailer(delayedClient{w.as("the mailer", func(a *transaction) want { return w.mailed(p, a) })}, nil, nil, time.Now, &quiet)
 	mailer.SendThrough(w.sendMail(p))
+	p.mailer = mailer
 	config := w.config
 	config.Mailed = mailer.Wake
 	p.dispatcher = delivery.New(delayedClient{w.as("the dispatcher", func(a *transaction) want { return w.attempted(p, a) })}, config)

@@ -63,7 +63,7 @@ func (a *transaction) brief() string {
 		line += ", " + e.Action
 	}
 	for _, d := range a.put {
-		line += fmt.Sprintf(", %s", place(d.State, d.Attempts, d.DueAt, d.FinishedAt))
+		line += fmt.Sprintf(", %s", at(&d))
 	}
 	return line
 }

@@ -127,6 +127,9 @@ func (w *world) step() {
 	for range 1 + w.IntN(4) {
 		w.clientAction()
 	}
+	for range w.IntN(3) {
+		w.aConsumer(pick(w.Rand, w.orgs))
+	}
 	if w.IntN(3) > 0 {
 		synctest.Wait()
 	}
@@ -181,6 +184,7 @@ func (w *world) settle() {
 	w.endFaults()
 	w.rest(time.Minute)
 	w.replayAll()
+	w.drain()
 	w.rest(11 * time.Hour) // until mail is tried again, and what waited at removed endpoints was due
 	if w.checkOverdue(); !w.isBroken() {
 		w.checkSettled()
@@ -258,6 +262,10 @@ func (w *world) checkSettled() {
 	for _, p := range w.deliveries {
 		switch t := p.lastTry(); {
 		case p.gone, p.to.removedBy != nil:
+		case p.to.pull:
+			if p.state != store.StateAcknowledged || len(p.hands) == 0 {
+				w.breaksLocked(arrival, "%s to %s is %s in the end, and consumers got it %d times", p.name, p.to.name, p.state, len(p.hands))
+			}
 		case p.state != store.StateAcknowledged || t == nil || !t.acked || !t.received:
 			w.breaksLocked(arrival, "%s to %s is %s in the end", p.name, p.to.name, p.state)
 		}

@@ -1,6 +1,6 @@
 // Package docs holds the documentation, which the program itself shows: all pages as the
-// guides of a server, and the samples of webhook-samples.md and pull-samples.md where an endpoint is set up,
-// so that a page and the documentation can't differ. It imports nothing of the module.
+// guides of a server, and the samples of webhook-samples.md and pull.md where an endpoint is
+// set up, so that a page and the documentation can't differ. It imports nothing of the module.
 package docs
 
 import (
@@ -70,8 +70,8 @@ func read(name string) string {
 	return string(text)
 }
 
-// Sample is a program of webhook-samples.md that verifies a request, or one of pull-samples.md
-// that pulls.
+// Sample is a program of webhook-samples.md that verifies a request, or one of pull.md that
+// pulls.
 type Sample struct {
 	Language string // its name for people, such as Python
 	ID       string // in lower case, of letters only, such as python
@@ -104,16 +104,16 @@ var pullBlock = regexp.MustCompile("(?ms)^```(\\w+) (pull|listen)\n(.*?)^```$")
 
 // pullLanguages are the names of the samples that pull, by their fences.
 var pullLanguages = map[string]Sample{
-	"sh pull": {Language: "curl", ID: "sh"}, "go pull": {Language: "Go", ID: "go"}, "ts pull": {Language: "TypeScript", ID: "ts"},
-	"python pull": {Language: "Python", ID: "python"}, "sh listen": {Language: "teamdata listen", ID: "listen"},
+	"sh pull": {Language: "curl", ID: "sh"}, "go pull": {Language: "Go", ID: "go"}, "ts pull": {Language: "Node", ID: "ts"},
+	"python pull": {Language: "Python", ID: "python"}, "sh listen": {Language: "listen", ID: "listen"},
 }
 
 // PullURL is the address that the samples of PullSamples pull from.
 const PullURL = "https://data.example.com/pull/whe_ID"
 
-// PullSamples are the samples of pull-samples.md, in its order. Nobody changes them.
+// PullSamples are the samples of pull.md, in its order. Nobody changes them.
 var PullSamples = sync.OnceValue(func() (samples []Sample) {
-	for _, found := range pullBlock.FindAllStringSubmatch(read("pull-samples"), -1) {
+	for _, found := range pullBlock.FindAllStringSubmatch(read("pull"), -1) {
 		s := pullLanguages[found[1]+" "+found[2]]
 		s.Code = found[3]
 		samples = append(samples, s)

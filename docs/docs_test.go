@@ -50,7 +50,7 @@ func TestPullSamples(t *testing.T) {
 			t.Errorf("the sample in %s is not whole:\n%s", s.Language, s.Code)
 		}
 	}
-	if want := []string{"curl", "Go", "TypeScript", "Python", "teamdata listen"}; !slices.Equal(names, want) {
+	if want := []string{"curl", "Go", "Node", "Python", "listen"}; !slices.Equal(names, want) {
 		t.Errorf("there are samples in %q, not %q", names, want)
 	}
 }

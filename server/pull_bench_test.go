@@ -149,4 +149,3 @@ func BenchmarkPullWait(b *testing.B) {
 	b.ReportMetric(float64(syncs[len(syncs)*99/100].Microseconds()), "sync-p99-µs")
 	b.ReportMetric(float64(syncs[len(syncs)/2].Microseconds()), "sync-p50-µs")
 }
-

@@ -42,7 +42,9 @@ func TestWaitOnAnotherNode(t *testing.T) {
 			answer := there.pulling(t.Context(), "whe_pull", "key_pull", waiting)
 			there.waitForWaiting(1)
 			ids := here.send("whe_pull", 1)
+			committed := time.Now()
 			there.wantPulled(there.answered(answer), ids...)
+			t.Logf("answered %v after the commit", time.Since(committed))
 			answer = there.pulling(t.Context(), "whe_second", "key_pull", waiting)
 			there.waitForWaiting(1)
 			here.Update(func(tx store.Tx) error { // sent, and leased by somebody else at once

@@ -152,7 +152,7 @@ func roundUp(t time.Time) time.Time {
 // plus a minute of clock skew. Anything due later was queued before the clock was
 // set back.
 func LatestDue(now time.Time, schedule []time.Duration) time.Time {
-	return now.Add(slices.Max(append([]time.Duration{0}, schedule...)) + time.Minute)
+	return now.Add(slices.Max(append([]time.Duration{0}, schedule...)) + clockSkew)
 }
 
 // PullIn reschedules deliveries due after LatestDue as if their last attempt had

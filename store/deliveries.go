@@ -75,7 +75,7 @@ func leaseFields(c *rows.Codec, l *Lease) {
 
 func deliveryHead(c *rows.Codec, d *Delivery) {
 	event := d.EventID
-	if !c.Reading() && event == impliedEvent(d.ID) {
+	if !c.Reading() && d.implies(event) {
 		d.EventID = ""
 	}
 	if c.Text(&d.EventID); !c.Reading() {
@@ -127,6 +127,12 @@ func deliveryPlace(c *rows.Codec, r *deliveryRow) {
 // impliedEvent is the id of the event whose [FirstDelivery] has an id.
 func impliedEvent(deliveryID string) string {
 	return PrefixEvent + strings.TrimPrefix(deliveryID, PrefixDelivery)
+}
+
+// implies reports whether an event is the one that the delivery's id says.
+func (d *Delivery) implies(eventID string) bool {
+	rest, of := strings.CutPrefix(eventID, PrefixEvent)
+	return of && rest == strings.TrimPrefix(d.ID, PrefixDelivery)
 }
 
 func (d *Delivery) complete(id string) {
@@ -207,21 +213,21 @@ func (t Tx) PutDelivery(d Delivery) error {
 	if err != nil {
 		return err
 	}
-	return t.replaceDelivery(d, was)
-}
-
-// replaceDelivery is PutDelivery of one whose stored value is known.
-func (t Tx) replaceDelivery(d Delivery, was []byte) error {
-	if c := t.Changed(); d.State.Waiting() {
-		c.Due(d.EndpointNumber, d.readyAt(t.Now()))
-		if !IsPull(d.EndpointNumber) { // which nobody claims
-			c.Again(d.ID)
-		}
-	}
 	head := rows.HeadOf(was)
 	r := &deliveryRow{head.Raw(), d}
 	if err := head.Err(); err != nil {
 		return stored(err)
+	}
+	return t.replaceDelivery(r, was)
+}
+
+// replaceDelivery is PutDelivery of one whose stored value is known.
+func (t Tx) replaceDelivery(r *deliveryRow, was []byte) error {
+	if c := t.Changed(); r.State.Waiting() {
+		c.Due(r.EndpointNumber, r.readyAt(t.Now()))
+		if !IsPull(r.EndpointNumber) { // which nobody claims
+			c.Again(r.ID)
+		}
 	}
 	return stored(deliveries.Replace(t.Tx, r, was))
 }

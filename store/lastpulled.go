@@ -57,6 +57,7 @@ func (w *sweep) warnOfUnpulled() {
 		return !at.IsZero(), err
 	}
 	w.eachPulled(toWarn, func(tx Tx, e Endpoint) error {
+		w.mailed = true
 		at, err := tx.unpulledSince(&e)
 		if err != nil || at.IsZero() {
 			return err

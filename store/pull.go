@@ -145,9 +145,8 @@ func checkLimit(limit int) error {
 
 // pulled is a delivery with its stored value.
 type pulled struct {
-	Delivery
-	body []byte
-	was  []byte
+	deliveryRow // whose body is a part of was
+	was         []byte
 }
 
 // countWaits counts those that stand in the waiting list.
@@ -168,12 +167,15 @@ func without(found, those []pulled) []pulled {
 	})
 }
 
-// endedLeases are the ranges of deliveries whose leases have ended. A lease that ends later
-// than any granted now is of a time before the clock was set back.
+// clockSkew is how far a clock may be set back without ending leases for it.
+const clockSkew = time.Minute
+
+// endedLeases are the ranges of deliveries whose leases have ended. A lease that ends much
+// later than any granted now is of a time before the clock was set back.
 func (t Tx) endedLeases(endpoint uint64) []rows.Range {
 	ended, beyond := listOf(endpoint, ListLeased), listOf(endpoint, ListLeased)
 	ended.To = placeKey(nil, endpoint, ListLeased, t.justAfter(0))
-	beyond.From = placeKey(nil, endpoint, ListLeased, t.justAfter(MaxLease))
+	beyond.From = placeKey(nil, endpoint, ListLeased, t.justAfter(MaxLease+clockSkew))
 	return []rows.Range{ended, beyond}
 }
 
@@ -218,9 +220,14 @@ func (t Tx) duePulls(endpoint uint64, limit int, newest string) (found []pulled,
 func (t Tx) readPulled(ids []string) (found []pulled, err error) {
 	found = make([]pulled, 0, len(ids))
 	err = t.Gets(&deliveries.Kind, keysOf(ids), func(i int, value []byte) error {
-		d, body, err := ReadDelivery([]byte(ids[i]), value)
-		found = append(found, pulled{d, body, value})
-		return err
+		found = append(found, pulled{was: value})
+		r := &found[len(found)-1].deliveryRow
+		err := rows.DecodeTo(r, value, func(c *rows.Codec, r *deliveryRow) {
+			r.Body = c.Raw()
+			deliveryFields(c, &r.Delivery)
+		})
+		r.complete(ids[i])
+		return stored(err)
 	})
 	return found, err
 }
@@ -263,25 +270,29 @@ func AckDeliveries(tx Tx, key *APIKey, endpointID string, ids []string) error {
 
 func errNoneNamed(field string) error { return Invalid(field, "must name a delivery at least") }
 
-// acknowledgeAll records that a consumer has taken deliveries, those apart that it had taken
-// before.
+// acknowledgeAll records that a consumer has taken deliveries.
 func acknowledgeAll(tx Tx, e *Endpoint, found []pulled, keyID string) error {
-	found = slices.DeleteFunc(slices.Clone(found), func(p pulled) bool { return p.State == StateAcknowledged })
 	return recordPulls(tx, e, found, Attempt{EndedAt: tx.Now(), KeyID: keyID}, nil)
 }
 
-// recordPulls records what became of deliveries that were pulled. What is read and counted
+// recordPulls records what became of deliveries that were pulled, those apart that were
+// acknowledged before. What is read and counted
 // for each attempt that is sent is so for all of them at once.
 func recordPulls(tx Tx, e *Endpoint, found []pulled, a Attempt, schedule []time.Duration) error {
 	var counts DeliveryCounts
+	recorded := false
 	for i := range found {
 		d := &found[i]
+		if d.State == StateAcknowledged {
+			continue
+		}
+		recorded = true
 		counts.Add(d.recordPull(a, schedule))
-		if err := tx.replaceDelivery(d.Delivery, d.was); err != nil {
+		if err := tx.replaceDelivery(&d.deliveryRow, d.was); err != nil {
 			return err
 		}
 	}
-	if len(found) == 0 {
+	if !recorded {
 		return nil
 	}
 	if a.Acknowledged() {
@@ -340,8 +351,10 @@ func ExtendLeases(tx Tx, key *APIKey, endpointID string, leases []LeaseOf, lasts
 	for i := range found {
 		d := &found[i]
 		if err == nil {
-			d.Leases[0].EndsAt = tx.Now().Add(lasts)
-			err = tx.replaceDelivery(d.Delivery, d.was)
+			l := d.Lease()
+			l.EndsAt = tx.Now().Add(lasts)
+			d.Leases = []Lease{l}
+			err = tx.replaceDelivery(&d.deliveryRow, d.was)
 		}
 	}
 	if err != nil {
@@ -392,17 +405,18 @@ func lease(tx Tx, found []pulled, granted Lease, limit int) ([]Claim, error) {
 		return nil, err
 	}
 	taken := fitting(all)
+	leases := []Lease{granted} // of all of them, which nothing changes
 	for i := range found {
 		d, ended := &found[i].Delivery, found[i].State == StateLeased
 		if ended {
 			d.endLease(tx.Now())
 		}
 		if i < taken {
-			d.State, d.Leases = StateLeased, []Lease{granted}
+			d.State, d.Leases = StateLeased, leases
 			all[i].Delivery = *d
 		}
 		if ended || i < taken {
-			if err := tx.replaceDelivery(*d, found[i].was); err != nil {
+			if err := tx.replaceDelivery(&found[i].deliveryRow, found[i].was); err != nil {
 				return nil, err
 			}
 		}
@@ -438,8 +452,8 @@ func (t Tx) withBodies(found []pulled) ([]Claim, error) {
 	var ids []string
 	var at []int
 	for i := range found {
-		claims[i] = Claim{found[i].Delivery, bytes.Clone(found[i].body)}
-		if len(found[i].body) == 0 {
+		claims[i] = Claim{found[i].Delivery, bytes.Clone(found[i].Body)}
+		if len(found[i].Body) == 0 {
 			ids, at = append(ids, found[i].EventID), append(at, i)
 		}
 	}
@@ -491,7 +505,7 @@ func (w *sweep) endLeases() {
 		for i := range found {
 			if d := &found[i]; err == nil {
 				d.endLease(tx.Now())
-				err = tx.replaceDelivery(d.Delivery, d.was)
+				err = tx.replaceDelivery(&d.deliveryRow, d.was)
 			}
 		}
 		return err

@@ -313,9 +313,9 @@ func testPullAfterTheClockWasSetBack(s *subject) {
 	s.Code("giving back", c.nack(&later, c.leases(ids[0])...), "")
 	s.Clock.Move(-time.Minute)
 	s.Equal("a lease is a minute longer", c.pull(1), ids[3:])
-	s.Clock.Move(-59 * time.Minute)
+	s.Clock.Move(-time.Hour)
 	s.Equal("due", c.due(), s.Clock.Now())
-	s.Equal("ended", c.pull(9), ids[1:3]) // that of ids[3] lasts for an hour from now
+	s.Equal("ended", c.pull(9), ids[1:3]) // that of ids[3] lasts for an hour and a minute from now
 	s.Code("acknowledging", c.ack(ids[1:]...), "")
 
 	s.Clock.Move(-400 * day)

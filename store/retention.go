@@ -27,6 +27,8 @@ type Retention struct {
 	// Dropped is told after each transaction how many records of a kind it
 	// dropped; nil: nobody wants to know.
 	Dropped func(kind string, n int)
+	// Mailed is told when mail was queued; nil: nobody wants to know.
+	Mailed func()
 }
 
 // Sweep drops expired data beside traffic, at its [pace]: idempotency records after
@@ -47,7 +49,9 @@ func Sweep(ctx context.Context, s Store, r Retention) error {
 	w.each("signInLink", among(Tx.SignInLinks, expiredSignInLink), dropSignInLink)
 	w.each("replay", among(Tx.AllReplayJobs, expiredReplay), dropReplay)
 	w.repeat("counts", dropDeliveryCounts)
-	w.warnOfUnpulled()
+	if w.warnOfUnpulled(); w.mailed && r.Mailed != nil {
+		r.Mailed()
+	}
 	return w.err
 }
 
@@ -57,6 +61,7 @@ type sweep struct {
 	store  Store
 	report func(kind string, n int)
 	pace   pace
+	mailed bool // mail was queued
 	err    error
 }
 

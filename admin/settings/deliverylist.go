@@ -188,7 +188,7 @@ func deliveryRecords[Row any](tx store.Tx, w *store.DeliveryWalk, path string, f
 func (p *deliveriesPage) count(tx store.Tx) error {
 	counts := map[string]string{}
 	for _, state := range []string{"waiting", "leased", "failed"} {
-		if state == "leased" && !p.pulled {
+		if state == "leased" && !p.offersLeased() {
 			continue
 		}
 		w := p.walk
@@ -210,7 +210,7 @@ func (p *deliveriesPage) count(tx store.Tx) error {
 
 func (p *deliveriesPage) addStates(counts map[string]string) {
 	for _, s := range deliveryStates {
-		if s.State == "leased" && !p.pulled && p.Asked.Get("state") != "leased" {
+		if s.State == "leased" && !p.offersLeased() {
 			continue
 		}
 		s.Count, s.Path, s.Chosen = counts[s.State], p.with("state", s.State), p.Asked.Get("state") == s.State
@@ -257,6 +257,12 @@ func (p *deliveriesPage) pairs(changed ...string) (pairs []string) {
 
 func (p *deliveriesPage) with(changed ...string) string {
 	return withQuery(p.Path, p.pairs(changed...)...)
+}
+
+// offersLeased reports whether one can switch to what is leased: the list of all endpoints has
+// no room for that.
+func (p *deliveriesPage) offersLeased() bool {
+	return p.Of != nil && p.pulled || p.Asked.Get("state") == "leased"
 }
 
 // Pulled reports whether some of the deliveries may be pulled.

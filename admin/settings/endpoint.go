@@ -209,7 +209,11 @@ func (r *request) dropAt(tx store.Tx, e store.Endpoint) (at time.Time, err error
 		return at, nil
 	}
 	oldest, _, err := tx.DeliveryPage(e.Number, store.ListWaiting, store.Cursor{}, 1)
-	if len(oldest) > 0 {
+	switch {
+	case len(oldest) == 0:
+	case e.Pull(): // which holds a delivery for so long from its beginning
+		at = oldest[0].DueAt.Add(r.s.config.HeldRetention)
+	default:
 		at = e.HeldSince(oldest[0].DueAt).Add(r.s.config.HeldRetention)
 	}
 	return at, err

@@ -127,7 +127,13 @@ type pulledPage struct {
 }
 
 // OldestFor is for how long the oldest delivery has waited.
-func (p endpointPage) OldestFor() string { return formatLasted(p.now.Sub(p.Head.Health.Pull.Oldest)) }
+func (p endpointPage) OldestFor() string {
+	d := p.now.Sub(p.Head.Health.Pull.Oldest)
+	if d >= 2*wholeDay {
+		return strconv.Itoa(int(d/wholeDay)) + " days"
+	}
+	return formatLasted(d)
+}
 
 // Prompt reports whether it has not waited for long.
 func (p endpointPage) Prompt() bool { return p.now.Sub(p.Head.Health.Pull.Oldest) < time.Minute }
@@ -142,8 +148,8 @@ func (p endpointPage) Fresh() bool { return p.now.Sub(p.Head.Health.Pull.At) < t
 func (p endpointPage) SilentFor() string {
 	d := p.now.Sub(p.Head.Health.Pull.At)
 	switch hours := int(d.Hours()); {
-	case hours >= 48:
-		return strconv.Itoa(hours/24) + " days"
+	case d >= 2*wholeDay:
+		return strconv.Itoa(int(d/wholeDay)) + " days"
 	case hours == 1:
 		return "an hour"
 	default:

@@ -185,7 +185,7 @@ func TestPulledDelivery(t *testing.T) {
 	b.get(path).says(t, "Waiting to be pulled. The key worker had it, and its lease ended.")
 	got := w.pull(key, 1)
 	w.nack(key, got[0], "the disk is full", time.Hour)
-	b.get(path).says(t, "Given back", "Given back by the key worker : the disk is full . It is handed out again at 13:02:00", "1 of 6 times", "Hand out now",
+	b.get(path).says(t, "Given back", "Given back by the key worker : the disk is full . It is handed out again at 13:02:00", "That was 1 of 6 times.", "Hand out now",
 		"Attempt 2 Back 0.0 ms worker · the disk is full", "Attempt 1 Ended 60.00 s worker · the lease ended without an acknowledgment", "Pulled by the key worker", "webhook-id: "+d.ID)
 	b.post(path+"/replay", nil).leads(t, "/orgs/org_acme/deliveries/"+d.ID+"?done=delivery-replayed")
 	got = w.pull(key, 1)
@@ -209,10 +209,11 @@ func TestPulledDeliveries(t *testing.T) {
 	w.test("whe_1")
 	w.test("whe_pull")
 	w.pull(key, 1)
-	for path, want := range map[string]string{"/deliveries": "Leased 1 ", "/deliveries?state=leased": "webhook.test Leased Warehouse loader worker 1 ends in 1 min", "/endpoints/whe_pull/deliveries": "Event State By Pulled Lease Changed"} {
+	for path, want := range map[string]string{"/endpoints/whe_pull/deliveries?type=": "Leased 1 ", "/deliveries?state=leased": "webhook.test Leased Warehouse loader worker 1 ends in 1 min", "/endpoints/whe_pull/deliveries": "Event State By Pulled Lease Changed"} {
 		b.get("/orgs/org_acme"+path).says(t, want)
 	}
 	b.get("/orgs/org_acme/endpoints/whe_1/deliveries").saysNot(t, "Leased")
+	b.get("/orgs/org_acme/deliveries").saysNot(t, "Leased 1")
 	b.get("/orgs/org_acme/deliveries?state=leased").saysNot(t, "example.com/whe_1")
 	b.get("/orgs/org_acme/deliveries?state=leased&type=member.added").says(t, "None of type member.added is leased.")
 	b.get("/orgs/org_acme/events").says(t, "Leased")
@@ -332,6 +333,8 @@ func TestPullSettings(t *testing.T) {
 	w.test("whe_pull")
 	b.post(pullPath+"/disable", nil)
 	b.get(pullPath).says(t, "Disabled by Ada at 12:00 . A pull is answered 409 .", "1 delivery is held, not lost: it is handed out once the endpoint is enabled.", "Held", "Enable")
+	w.Advance(3 * 24 * time.Hour)
+	w.signedIn("usr_ada").get(pullPath).says(t, "dropped, the oldest on 4 Jan 2027 at 12:00", "Oldest waiting 3 days")
 	w.setRole("usr_grace", store.RoleViewer)
 	seen := w.signedIn("usr_grace")
 	seen.get(pullPath+"/settings").says(t, "Keys that may pull", "Loader 2")
@@ -342,7 +345,7 @@ func TestPullSettings(t *testing.T) {
 func TestReceiveKey(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
-	b.get("/orgs/org_acme/new-key").saysNot(t, "Pulls from")
+	b.get("/orgs/org_acme/new-key").saysNot(t, "Choice of endpoints")
 	w.pullEndpoint()
 	b.get("/orgs/org_acme/new-key?scopes=receive&endpoints=whe_pull").wants(t, 200, `value="receive" checked`, `value="whe_pull" checked`, `value="read" aria`)
 	form := url.Values{"nonce": {"n"}, "name": {"loader"}, "scopes": {"receive"}, "endpoints": {"whe_pull"}, "expiry": {"never"}}

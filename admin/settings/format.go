@@ -124,7 +124,7 @@ func fails(err *store.Error, field string) bool { return err != nil && err.Field
 // labels are the labels of forms that are not the names that the rules have for
 // the fields.
 var labels = map[string]string{
-	"email": "E-mail address", "events": "Event types", "expiresAt": "Date", "old": "Current password",
+	"email": "E-mail address", "endpoints": "Choice of endpoints", "events": "Event types", "expiresAt": "Date", "old": "Current password",
 	"overlap": "The old secret stops signing", "password": "New password", "received": "Time of receipt",
 	"secret": "Your own secret", "signInName": "Sign-in name", "url": "URL",
 }

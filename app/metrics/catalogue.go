@@ -45,7 +45,7 @@ var Catalogue = []Entry{
 	{"teamdata_retention_running_seconds", "gauge", nil, "How long the sweep that drops such records has been running, or 0 when none is. After 10 minutes it speeds up."},
 	{"teamdata_retention_last_success_timestamp_seconds", "gauge", nil, "When a sweep last ended with nothing left to drop, or 0 if none has since the start."},
 
-	{"teamdata_queue_deliveries", "gauge", []string{"state"}, "Deliveries: due, later (their retry is not due yet), held (their endpoint is disabled) or pull (they wait to be pulled), counted at the scrape up to 100,000 in all; and leased, those that were pulled and not acknowledged yet, up to 100,000 too."},
+	{"teamdata_queue_deliveries", "gauge", []string{"state"}, "Deliveries: due, later (their retry is not due yet), held (their endpoint is disabled) or pull (they wait to be pulled), counted at the scrape, up to 100,000 in all; and leased, those that were pulled and not acknowledged yet, up to as many."},
 	{"teamdata_queue_capped", "gauge", nil, "1 while more deliveries wait than were counted."},
 	{"teamdata_queue_endpoints", "gauge", nil, "Endpoints with deliveries that wait to be sent, excluding disabled endpoints."},
 	{"teamdata_queue_due_lag_seconds", "gauge", nil, "How long the earliest delivery has been due, or 0 when none is due."},

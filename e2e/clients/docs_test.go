@@ -27,7 +27,7 @@ func programsInDocs(t *testing.T) map[string]string {
 	for _, found := range block.FindAllStringSubmatch(kit.ReadText(t, "docs/clients.md"), -1) {
 		programs[found[1]] = found[2]
 	}
-	if got, want := slices.Sorted(maps.Keys(programs)), strings.Split("go push,go read,go receive,ts push,ts read,ts receive", ","); !slices.Equal(got, want) {
+	if got, want := slices.Sorted(maps.Keys(programs)), strings.Split("go pull,go push,go read,go receive,ts pull,ts push,ts read,ts receive", ","); !slices.Equal(got, want) {
 		t.Fatalf("docs/clients.md has the programs %q", got)
 	}
 	return programs
@@ -39,21 +39,13 @@ func TestClientsDoc(t *testing.T) {
 	t.Parallel()
 	programs := programsInDocs(t)
 	t.Run("go", func(t *testing.T) {
-		testPrograms(t, func(purpose string) *exec.Cmd {
-			file := filepath.Join(t.TempDir(), "main.go")
-			kit.WriteFile(t, file, programs["go "+purpose])
-			binary := filepath.Join(filepath.Dir(file), purpose)
-			if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, file).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			return exec.CommandContext(t.Context(), binary)
-		})
+		testPrograms(t, func(purpose string) *exec.Cmd { return goProgram(t, purpose, programs["go "+purpose]) })
 	})
 	t.Run("typescript", func(t *testing.T) {
 		compileTypeScript(t)
 		folder := installTypeScript(t)
 		for name, text := range programs {
-			if purpose, ok := strings.CutPrefix(name, "ts "); ok {
+			if purpose, ok := strings.CutPrefix(name, "ts "); ok && purpose != "pull" {
 				kit.WriteFile(t, filepath.Join(folder, purpose+".ts"), text)
 			}
 		}
@@ -62,6 +54,18 @@ func TestClientsDoc(t *testing.T) {
 			return exec.CommandContext(t.Context(), "node", filepath.Join(folder, purpose+".js"))
 		})
 	})
+}
+
+// goProgram builds a program in Go.
+func goProgram(t *testing.T, purpose, text string) *exec.Cmd {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "main.go")
+	kit.WriteFile(t, file, text)
+	binary := filepath.Join(filepath.Dir(file), purpose)
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, file).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return exec.CommandContext(t.Context(), binary)
 }
 
 // installTypeScript makes a folder that has the client as npm would install it.

@@ -47,11 +47,19 @@ func (b *tab) follow(label string) {
 // click presses a link, a button or a label, with the mouse.
 func (b *tab) click(label string) {
 	b.t.Helper()
-	const place = `(label) => {
-		if (document.activeViewTransition) return null; // which takes clicks until it has ended
+	b.pressOn("the link or button "+label, `(label) => {
 		const shown = [...document.querySelectorAll("a[href], button, summary, label")].filter((el) => el.getClientRects().length);
 		const text = (el) => el.innerText.trim().replace(/\s+/g, " ");
-		const found = shown.find((el) => text(el) === label) ?? shown.find((el) => text(el).startsWith(label + " "));
+		return shown.find((el) => text(el) === label) ?? shown.find((el) => text(el).startsWith(label + " "));
+	}`, label)
+}
+
+// pressOn presses what a function of JavaScript finds, with the mouse.
+func (b *tab) pressOn(what, find string, args ...any) {
+	b.t.Helper()
+	place := `(...args) => {
+		if (document.activeViewTransition) return null; // which takes clicks until it has ended
+		const found = (` + find + `)(...args);
 		if (!found) return null;
 		found.scrollIntoView({ block: "center", behavior: "instant" });
 		const r = found.getClientRects()[0];
@@ -59,9 +67,9 @@ func (b *tab) click(label string) {
 		return found.contains(document.elementFromPoint(...at)) ? at : null;
 	}`
 	var at, before []float64 // where it stays, since a font that comes late moves it
-	b.await("the link or button "+label, func() bool {
+	b.await(what, func() bool {
 		before = at
-		at, _ = evaluate[[]float64](b, place, label)
+		at, _ = evaluate[[]float64](b, place, args...)
 		return len(at) == 2 && slices.Equal(at, before)
 	})
 	b.clicks++

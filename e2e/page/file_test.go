@@ -33,10 +33,13 @@ func settingsFile(t testing.TB) (file, cookie string) {
 	p.store = s
 	p.update(fillOrgs)
 	p.update(fillEndpoints)
+	p.update(fillPulls)
 	for hour := range 30 * 24 {
 		p.now = p.now.Add(time.Hour)
 		p.update(func(tx store.Tx) error { return passHourOfDeliveries(tx, hour) })
+		p.update(func(tx store.Tx) error { return passHourOfPulls(tx, hour) })
 	}
+	p.update(leavePulls)
 	p.update(fillKeys)
 	p.update(func(tx store.Tx) (err error) {
 		if _, _, err = store.CreateSignInLink(tx, "org_acme", "usr_ada", time.Hour); err == nil {

@@ -40,7 +40,8 @@ func TestSettingsPages(t *testing.T) {
 		}
 	}
 	found := crawl(p, cookie, "/settings/orgs", acme+"/endpoints/whe_slow", acme+"/endpoints/whe_slow/deliveries?state=waiting", acme+"/endpoints/whe_slow/setup?added=yes", acme+"/nowhere")
-	for _, path := range slices.Concat(found, hostilePages, []string{"/docs", "/admin/v1/docs"}) {
+	pulled := deliveryPages(p, cookie, loaders+"/endpoints/whe_loader/deliveries")
+	for _, path := range slices.Concat(found, hostilePages, pullPages, pulled, []string{"/docs", "/admin/v1/docs"}) {
 		todo <- func(b *tab) {
 			b.open(path)
 			b.inspect(path, string(axe))
@@ -105,6 +106,10 @@ var answers = []struct {
 	{"does not verify", acme + "/endpoints/whe_slow/verify", map[string]any{"headers": "webhook-id: whd_1\nwebhook-timestamp: 1\nwebhook-signature: v1,AAAA", "body": "{}"}},
 	{"refused", acme + "/new-key", map[string]any{"scopes": false, "name": "a key for nothing"}},
 	{"made", acme + "/new-key", map[string]any{"name": "nightly export"}},
+	{"that is pulled refused", acme + "/new-endpoint", map[string]any{"kind": "pull", "description": "Loader"}},
+	{"that is pulled made", loaders + "/new-endpoint", map[string]any{"kind": "pull", "description": "Another loader", "events": true}},
+	{"key made", loaders + "/endpoints/whe_fresh/setup", map[string]any{}},
+	{"that receives refused", loaders + "/new-key", map[string]any{"scopes": true, "endpoints": true}},
 	{"refused", acme + "/new-member", map[string]any{"email": "Ada <ada@acme.example>", "role": "viewer"}},
 	{"its link", acme + "/new-member", map[string]any{"email": "nina@acme.example", "name": "Nina", "role": "viewer"}},
 	{"conflict", acme + "/instructions", map[string]any{"version": "0", "instructions": "Answer in French."}},

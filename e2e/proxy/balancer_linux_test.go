@@ -113,13 +113,26 @@ func (f *fleet) pause(i int, d time.Duration) {
 // front starts a proxy with a certificate of its own, and returns it as a server.
 func (f *fleet) front(start func(t *testing.T, site, ca string, nodes []string) string) *program.Process {
 	f.Helper()
-	ca, err := localca.NewCA(time.Now(), "the site")
-	kit.Must(f, err)
-	leaf, err := ca.Issue(time.Now(), []string{"127.0.0.1"})
-	kit.Must(f, err)
-	site := kit.NewFile(f, "site.pem", string(leaf))
+	site, ca := newSite(f.T)
 	address := start(f.T, site, f.nodes[0].CAFile, []string{"node-1:8443", f.addresses[0], "node-2:8443", f.addresses[1], "node-3:8443", f.addresses[2]})
-	return program.Connect(f, "https://"+address, kit.NewFile(f, "ca.pem", string(ca.CertificatePEM())))
+	return program.Connect(f, "https://"+address, ca)
+}
+
+// newSite makes a certificate for a proxy, and returns its file and that of its CA.
+func newSite(t *testing.T) (site, caFile string) {
+	t.Helper()
+	ca, leaf := newLeaf(t, "127.0.0.1")
+	return kit.NewFile(t, "site.pem", string(leaf)), kit.NewFile(t, "ca.pem", string(ca))
+}
+
+// newLeaf makes a certificate for a host, with its key, and that of its CA.
+func newLeaf(t *testing.T, host string) (ca, leaf []byte) {
+	t.Helper()
+	authority, err := localca.NewCA(time.Now(), "the site")
+	kit.Must(t, err)
+	leaf, err = authority.Issue(time.Now(), []string{host})
+	kit.Must(t, err)
+	return authority.CertificatePEM(), leaf
 }
 
 // load starts the clients: those that post with a key and those that read must not be

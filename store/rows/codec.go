@@ -64,6 +64,15 @@ func decode[T any](record []byte, fields func(*Codec, *T)) (*T, error) {
 	return &c.record, nil
 }
 
+// DecodeTo is Decode into a zero record.
+func DecodeTo[T any](v *T, record []byte, fields func(*Codec, *T)) error {
+	c := &Codec{buf: record, record: record, reading: true}
+	if fields(c, v); c.broken || len(c.buf) > 0 {
+		return ErrRecord
+	}
+	return nil
+}
+
 func (c *Codec) Number(n *uint64) {
 	if !c.reading {
 		c.buf = binary.AppendUvarint(c.buf, *n)

@@ -48,7 +48,7 @@ func (o *oracle) pullableAt(d *store.Delivery) time.Time {
 	case d.State.Finished():
 		return never
 	case d.State == store.StateLeased:
-		if at = d.Lease().EndsAt; at.After(o.now.Add(store.MaxLease)) {
+		if at = d.Lease().EndsAt; at.After(o.now.Add(store.MaxLease + time.Minute)) {
 			return o.now
 		}
 	case len(d.History) == 0:

@@ -1,6 +1,6 @@
 // The client of the Team Data API. It needs only fetch and WebCrypto, which Node,
 // Deno, Bun and browsers have. It is generated from the API's description, and each
-// method has the name of the operation there.
+// method has the name of the operation there. consume pulls events where none can be sent.
 
 export { Client, version } from "./client.gen.ts";
 export { consume } from "./consume.ts";
