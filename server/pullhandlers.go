@@ -16,7 +16,7 @@ import (
 
 const (
 	defaultPullLimit = 50
-	maxExtended      = store.MaxPulled // leases that are extended at once: the answer has their bodies
+	maxLeases        = store.MaxPulled // that are given back or extended at once: those of one pull
 )
 
 // decode reads a request's body, which may be empty if it has no required fields. These are
@@ -166,9 +166,6 @@ const aboutLeased = "the deliveries, each with its id and its lease"
 
 func (r *request) nackDeliveries() error {
 	body, err := decode[api.Nack](r, "deliveries", aboutLeased)
-	if err == nil {
-		err = checkCount("deliveries", len(body.Deliveries), 1, store.MaxAcked)
-	}
 	if err != nil {
 		return err
 	}
@@ -191,9 +188,6 @@ func (r *request) nackDeliveries() error {
 
 func (r *request) extendLeases() error {
 	body, err := decode[api.Extension](r, "deliveries", aboutLeased)
-	if err == nil {
-		err = checkCount("deliveries", len(body.Deliveries), 1, maxExtended)
-	}
 	if err != nil {
 		return err
 	}
@@ -213,8 +207,11 @@ func (r *request) extendLeases() error {
 }
 
 // leasesOf returns what a consumer named, and the ids of its deliveries. badRequest, which names
-// the place: an id or a lease is left out.
+// the place: there are none or more than maxLeases, or an id or a lease is left out.
 func leasesOf(given []api.LeasedDelivery) (leases []store.LeaseOf, ids []string, err error) {
+	if err := checkCount("deliveries", len(given), 1, maxLeases); err != nil {
+		return nil, nil, err
+	}
 	for i, d := range given {
 		for _, field := range [][2]string{{"id", d.ID}, {"lease", d.Lease}} {
 			if field[1] == "" {
