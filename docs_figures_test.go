@@ -15,6 +15,7 @@ var notMeasured = map[string]map[string]string{
 		"up to 670 deliveries a second":                     "a limit: replayStep in each replayEvery",
 		"take up to 1,000 records in a body of up to 8 MiB": "a limit",
 		"deliveries, counted up to 100,000":                 "a limit",
+		"leased, both up to 100,000":                        "a limit",
 		"a check ends after 100,000 steps":                  "a limit",
 	},
 	"docs/certificates.md": {"takes longer than 25 seconds": "a limit"},

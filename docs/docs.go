@@ -87,11 +87,10 @@ func (s Sample) Verify() string { return strings.TrimSpace(verifyFunction.FindSt
 // of a block of code.
 var languages = map[string]string{"go": "Go", "js": "Node", "python": "Python", "ruby": "Ruby", "sh": "Shell"}
 
-var sampleBlock = regexp.MustCompile("(?ms)^```(\\w+) (?:library|standard|openssl)\n(.*?)^```$")
-
 // Samples are the first sample of each language, in the order of the page. Nobody
 // changes them.
 var Samples = sync.OnceValue(func() (samples []Sample) {
+	sampleBlock := regexp.MustCompile("(?ms)^```(\\w+) (?:library|standard|openssl)\n(.*?)^```$")
 	for _, found := range sampleBlock.FindAllStringSubmatch(read("webhook-samples"), -1) {
 		if !slices.ContainsFunc(samples, func(s Sample) bool { return s.ID == found[1] }) {
 			samples = append(samples, Sample{Language: languages[found[1]], ID: found[1], Code: found[2]})
@@ -100,21 +99,18 @@ var Samples = sync.OnceValue(func() (samples []Sample) {
 	return samples
 })
 
-var pullBlock = regexp.MustCompile("(?ms)^```(\\w+) (pull|listen)\n(.*?)^```$")
-
-// pullLanguages are the names of the samples that pull, by their fences.
-var pullLanguages = map[string]Sample{
-	"sh pull": {Language: "curl", ID: "sh"}, "go pull": {Language: "Go", ID: "go"}, "ts pull": {Language: "Node", ID: "ts"},
-	"python pull": {Language: "Python", ID: "python"}, "sh listen": {Language: "listen", ID: "listen"},
-}
-
 // PullURL is the address that the samples of PullSamples pull from.
 const PullURL = "https://data.example.com/pull/whe_ID"
 
 // PullSamples are the samples of pull.md, in its order. Nobody changes them.
 var PullSamples = sync.OnceValue(func() (samples []Sample) {
+	named := map[string]Sample{ // by the fence of a block of code
+		"sh pull": {Language: "curl", ID: "sh"}, "go pull": {Language: "Go", ID: "go"}, "ts pull": {Language: "Node", ID: "ts"},
+		"python pull": {Language: "Python", ID: "python"}, "sh listen": {Language: "listen", ID: "listen"},
+	}
+	pullBlock := regexp.MustCompile("(?ms)^```(\\w+) (pull|listen)\n(.*?)^```$")
 	for _, found := range pullBlock.FindAllStringSubmatch(read("pull"), -1) {
-		s := pullLanguages[found[1]+" "+found[2]]
+		s := named[found[1]+" "+found[2]]
 		s.Code = found[3]
 		samples = append(samples, s)
 	}

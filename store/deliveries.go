@@ -353,9 +353,13 @@ func (t Tx) LatestDeliveries(endpoints []uint64, lists []DeliveryList, before Cu
 }
 
 // checkDelivery checks that a delivery has its event, which names it, or holds one that is
-// its own, and that its endpoint exists, or is one of the removed.
+// its own, that its endpoint exists, or is one of the removed, and that it has a lease if it
+// is leased.
 func checkDelivery(c *rows.Checker, key []byte, r *deliveryRow) {
 	checkNumber(c, "deliveries", r.EndpointNumber)
+	if leases := len(r.Leases); leases > 1 || (leases == 1) != (r.State == StateLeased) {
+		c.Fault("deliveries %q: it is %s, with %d leases", key, r.State, leases)
+	}
 	if len(r.Body) > 0 {
 		if !r.isFirst() {
 			c.Fault("deliveries %q: must not hold the event %q", key, r.EventID)

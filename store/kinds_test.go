@@ -74,6 +74,9 @@ var kinds = []tested{
 	kind[store.Delivery]{name: "Deliveries", id: func(d *store.Delivery) *string { return &d.ID },
 		own: func(d *store.Delivery) {
 			d.State, d.EventID = store.StatePending+d.State%store.StateFailed, store.PrefixEvent+d.ID
+			if d.Leases = d.Leases[:0]; d.EndpointNumber%2 == 0 {
+				d.State, d.Leases = store.StateLeased, d.Leases[:min(1, cap(d.Leases))]
+			}
 		},
 		put: putDelivery, get: func(tx store.Tx, d store.Delivery) (store.Delivery, error) { return tx.Delivery(d.ID) },
 		drop: store.Tx.DeleteDelivery},

@@ -122,6 +122,15 @@ func move(to string) func(*bbolt.Bucket) error {
 	}
 }
 
+// addLease gives the first delivery a lease, and leaves its state.
+func addLease(b *bbolt.Bucket) error {
+	key, value := b.Cursor().First()
+	k := rowsOf("deliveries")
+	record, err := k.decode(value)
+	reflect.ValueOf(record).Elem().FieldByName("Leases").Set(reflect.ValueOf([]store.Lease{{ID: "lse_1"}}))
+	return errors.Join(err, b.Put(bytes.Clone(key), k.encode(record)))
+}
+
 // disown puts another's session in place of the first.
 func disown(b *bbolt.Bucket) error {
 	key, _ := b.Cursor().First()
@@ -144,6 +153,7 @@ var damages = map[string]damage{
 	"a delivery is lost":          {bucketDeliveries, lose, []string{"deliveryLists: entries: 3, deliveries: 2"}},
 	"an event's delivery is lost": {bucketDeliveries, loseKey("whd_1"), []string{`events "evt_1": none of its deliveries exists`, "deliveryLists: entries: 3, deliveries: 2"}},
 	"an event in two records":     {bucketDeliveries, addBody("whd_1"), []string{`deliveries "whd_1": must not hold the event "evt_1"`}},
+	"a lease of what waits":       {bucketDeliveries, addLease, []string{`deliveries "whd_`, "it is ", ", with 1 leases"}},
 	"a delivery elsewhere":        {bucketDeliveries, move("whd_x"), []string{`deliveries "whd_x": is not in deliveryLists under`}},
 	"a body elsewhere":            {bucketDeliveries, move("x"), []string{`deliveries "x": must not hold the event "evt_x"`}},
 	"an event is lost":            {bucketEvents, lose, []string{`deliveries "whd_`, `its event "evt_`, "is missing"}},
