@@ -3,7 +3,9 @@ package cli
 import (
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,6 +56,26 @@ func TestCommandsInDocs(t *testing.T) {
 		t.Errorf("only %d command lines were found", checked)
 	}
 }
+
+// So does each command line that an error says to use.
+func TestCommandsInHints(t *testing.T) {
+	root, checked := command("v1.2.3"), 0
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		for _, line := range commandInHints.FindAllStringSubmatch(kit.ReadText(t, path), -1) {
+			checkLine(t, root, path, strings.Fields(line[1]))
+			checked++
+		}
+		return nil
+	})
+	if err != nil || checked < 25 {
+		t.Errorf("%d command lines were found; %v", checked, err)
+	}
+}
+
+var commandInHints = regexp.MustCompile(`\b(?:with|first|see): teamdata ([a-z][^"` + "`" + `\\;,]*)`)
 
 var (
 	flagInDocs     = regexp.MustCompile("`--([a-z][a-z0-9-]*)")

@@ -75,7 +75,10 @@ func (s *consumed) taken() []string {
 type running struct{ stop, ended func() error }
 
 // run runs a consumer, with take for a handler unless it has another one.
-func (s *consumed) run(c teamdata.Consumer) running {
+func (s *consumed) run(c teamdata.Consumer) running { return s.runIn(s.T.Context(), c) }
+
+// runIn runs a consumer in a context.
+func (s *consumed) runIn(ctx context.Context, c teamdata.Consumer) running {
 	s.T.Helper()
 	var secret struct{ Secret string }
 	kit.Must(s.T, json.Unmarshal(s.Admin("GET", "/orgs/org_acme/endpoints/whe_1/secret", ""), &secret))
@@ -90,7 +93,7 @@ func (s *consumed) run(c teamdata.Consumer) running {
 	}
 	c.Endpoint = "whe_1"
 	client := teamdata.New(teamdata.Config{BaseURL: s.front.url, Key: s.Key("key_1")})
-	ctx, cancel := context.WithCancel(s.T.Context())
+	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- client.Consume(ctx, c) }()
 	wait := sync.OnceValue(func() error { return <-ended })
@@ -348,6 +351,26 @@ func TestConsumeLeavesTheRest(t *testing.T) {
 	}
 	close(goOn)
 	s.until("the acknowledgments", s.acknowledged(20))
+}
+
+// A handler may end its consumer: nothing is handled after that.
+func TestConsumeStopsByItsHandler(t *testing.T) {
+	s := toConsume(t)
+	s.add(users(300)...)
+	for n := 30; n <= 300; n += 30 {
+		ctx, cancel := context.WithCancel(t.Context())
+		consumer := s.runIn(ctx, teamdata.Consumer{Handle: func(ctx context.Context, e teamdata.Event) error {
+			if err := s.take(ctx, e); err != nil || len(s.taken()) < n {
+				return err
+			}
+			cancel()
+			return nil
+		}})
+		if err := consumer.ended(); err != nil || len(s.taken()) != n {
+			t.Fatalf("it ended with %v, and %d of %d were handled", err, len(s.taken()), n)
+		}
+		s.Advance(5 * time.Second) // and the rest comes again
+	}
 }
 
 // Handlers that take longer than the grace are told to end.

@@ -104,9 +104,10 @@ func (c *consuming) do(something func() (tell func())) {
 	}()
 }
 
-// handleNext has handlers take what is queued.
+// handleNext has handlers take what is queued. Once the context is done they take nothing more,
+// also before run hears of that.
 func (c *consuming) handleNext() {
-	for c.stopped.IsZero() && c.running < c.Parallel && len(c.queue) > 0 {
+	for c.pulls.Err() == nil && c.running < c.Parallel && len(c.queue) > 0 {
 		t := c.queue[0]
 		c.queue, t.queued = c.queue[1:], false
 		c.running++

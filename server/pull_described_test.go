@@ -86,8 +86,8 @@ func TestPullBoundsAreDescribed(t *testing.T) {
 		{"Pull", "limit", "maximum", store.MaxPulled}, {"Pull", "waitSeconds", "maximum", int(store.MaxPullWait.Seconds())},
 		{"Pull", "leaseSeconds", "minimum", int(store.MinLease.Seconds())}, {"Pull", "leaseSeconds", "maximum", int(store.MaxLease.Seconds())},
 		{"Pull", "ack", "maxItems", store.MaxAcked}, {"Acknowledgment", "ids", "maxItems", store.MaxAcked},
-		{"Nack", "deliveries", "maxItems", store.MaxAcked}, {"Nack", "delaySeconds", "maximum", int(store.MaxNackDelay.Seconds())},
-		{"Extension", "deliveries", "maxItems", maxExtended}, {"PulledDeliveries", "deliveries", "maxItems", store.MaxPulled},
+		{"Nack", "deliveries", "maxItems", maxLeases}, {"Nack", "delaySeconds", "maximum", int(store.MaxNackDelay.Seconds())},
+		{"Extension", "deliveries", "maxItems", maxLeases}, {"PulledDeliveries", "deliveries", "maxItems", store.MaxPulled},
 	} {
 		if got := root.at("components", "schemas", row.schema, "properties", row.field)[row.word]; got != float64(row.want) {
 			t.Errorf("%s.%s: %s is %v, and the server has %d", row.schema, row.field, row.word, got, row.want)

@@ -136,7 +136,10 @@ func TestPullRefusals(t *testing.T) {
 		{"given twice", "whe_pull/nack", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + "," + of(current.ID, current.Lease) + `]}`, store.CodeBadRequest, "given twice"},
 		{"a long reason", "whe_pull/nack", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + `],"reason":"` + strings.Repeat("x", 301) + `"}`, store.CodeBadRequest, "reason: "},
 		{"a delay past a day", "whe_pull/nack", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + `],"delaySeconds":86401}`, store.CodeBadRequest, "delaySeconds: is 86401"},
+		{"no id", "whe_pull/nack", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + `,{"lease":"` + current.Lease + `"}]}`, store.CodeBadRequest, "deliveries[1].id: is missing or empty"},
+		{"no lease", "whe_pull/extend", "key_pull", `{"deliveries":[{"id":"` + current.ID + `","lease":null}]}`, store.CodeBadRequest, "deliveries[0].lease: is missing or empty; take it from"},
 		{"no deliveries", "whe_pull/nack", "key_pull", `{"deliveries":[]}`, store.CodeBadRequest, "deliveries: has 0"},
+		{"101 to give back", "whe_pull/nack", "key_pull", `{"deliveries":[` + many(101, of(current.ID, current.Lease)) + `]}`, store.CodeBadRequest, "deliveries: has 101 deliveries; 1 to 100"},
 		{"101 leases", "whe_pull/extend", "key_pull", `{"deliveries":[` + many(101, of(current.ID, current.Lease)) + `]}`, store.CodeBadRequest, "deliveries: has 101 deliveries; 1 to 100"},
 		{"lease of 4 more seconds", "whe_pull/extend", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + `],"leaseSeconds":4}`, store.CodeBadRequest, "leaseSeconds: is 4"},
 	} {
@@ -193,6 +196,22 @@ func TestPullBounds(t *testing.T) {
 	if a := env.pull("whe_pull/ack", "key_pull", `{"ids":[`+quoted+`]}`); a.code != http.StatusOK {
 		t.Errorf("an acknowledgment at a disabled endpoint: %+v", a)
 	}
+}
+
+// All of one pull can be extended, and given back, at once.
+func TestLeaseBounds(t *testing.T) {
+	env := newPullEnv(t, Config{})
+	ids := env.send("whe_pull", maxLeases)
+	var leases []string
+	for _, d := range env.pull("whe_pull", "key_pull", `{"limit":100}`).Deliveries {
+		leases = append(leases, `{"id":"`+d.ID+`","lease":"`+d.Lease+`"}`)
+	}
+	all := `{"deliveries":[` + strings.Join(leases, ",") + `]`
+	env.wantPulled(env.pull("whe_pull/extend", "key_pull", all+`,"leaseSeconds":3600}`), ids...)
+	if a := env.pull("whe_pull/nack", "key_pull", all+`,"delaySeconds":0,"reason":"`+strings.Repeat(`\u00e9`, 300)+`"}`); a.code != http.StatusOK {
+		t.Errorf("given back: %+v", a)
+	}
+	env.wantPulled(env.pull("whe_pull", "key_pull", `{"limit":100}`), ids...)
 }
 
 // What is given back comes again by the schedule, or after the delay that is named.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -15,7 +16,7 @@ import (
 
 const (
 	defaultPullLimit = 50
-	maxExtended      = store.MaxPulled // leases that are extended at once: the answer has their bodies
+	maxLeases        = store.MaxPulled // that are given back or extended at once: those of one pull
 )
 
 // decode reads a request's body, which may be empty if it has no required fields. These are
@@ -165,9 +166,6 @@ const aboutLeased = "the deliveries, each with its id and its lease"
 
 func (r *request) nackDeliveries() error {
 	body, err := decode[api.Nack](r, "deliveries", aboutLeased)
-	if err == nil {
-		err = checkCount("deliveries", len(body.Deliveries), 1, store.MaxAcked)
-	}
 	if err != nil {
 		return err
 	}
@@ -179,7 +177,10 @@ func (r *request) nackDeliveries() error {
 	if body.Reason != nil {
 		reason = *body.Reason
 	}
-	leases, ids := leasesOf(body.Deliveries)
+	leases, ids, err := leasesOf(body.Deliveries)
+	if err != nil {
+		return err
+	}
 	return r.answerDone(r.s.store.Update(r.HTTP.Context(), r.pullScope(ids), func(tx store.Tx) error {
 		return store.NackDeliveries(tx, &r.access.Key, r.Param("endpoint"), leases, reason, delay, r.s.config.RetrySchedule)
 	}))
@@ -187,14 +188,14 @@ func (r *request) nackDeliveries() error {
 
 func (r *request) extendLeases() error {
 	body, err := decode[api.Extension](r, "deliveries", aboutLeased)
-	if err == nil {
-		err = checkCount("deliveries", len(body.Deliveries), 1, maxExtended)
+	if err != nil {
+		return err
 	}
+	leases, ids, err := leasesOf(body.Deliveries)
 	if err != nil {
 		return err
 	}
 	var claims store.Claims
-	leases, ids := leasesOf(body.Deliveries)
 	err = r.s.store.Update(r.HTTP.Context(), r.pullScope(ids), func(tx store.Tx) (err error) {
 		claims, err = store.ExtendLeases(tx, &r.access.Key, r.Param("endpoint"), leases, seconds(body.LeaseSeconds, store.DefaultLease))
 		return err
@@ -205,11 +206,21 @@ func (r *request) extendLeases() error {
 	return r.answerDeliveries(&claims)
 }
 
-func leasesOf(given []api.LeasedDelivery) (leases []store.LeaseOf, ids []string) {
-	for _, d := range given {
+// leasesOf returns what a consumer named, and the ids of its deliveries. badRequest, which names
+// the place: there are none or more than maxLeases, or an id or a lease is left out.
+func leasesOf(given []api.LeasedDelivery) (leases []store.LeaseOf, ids []string, err error) {
+	if err := checkCount("deliveries", len(given), 1, maxLeases); err != nil {
+		return nil, nil, err
+	}
+	for i, d := range given {
+		for _, field := range [][2]string{{"id", d.ID}, {"lease", d.Lease}} {
+			if field[1] == "" {
+				return nil, nil, store.Invalid(fmt.Sprintf("deliveries[%d].%s", i, field[0]), "is missing or empty").Advise("take it from the answer to the pull")
+			}
+		}
 		leases, ids = append(leases, store.LeaseOf{DeliveryID: d.ID, Lease: d.Lease}), append(ids, d.ID)
 	}
-	return leases, ids
+	return leases, ids, nil
 }
 
 func (r *request) answerDone(err error) error {

@@ -160,7 +160,7 @@ func (k APIKey) check() error {
 		return Invalid("scopes", "must name at least one of read, write and receive")
 	}
 	if len(k.Endpoints) > 0 && k.Scopes != ScopeReceive {
-		return Invalid("endpoints", "is allowed only with receive as the only scope")
+		return Invalid("endpoints", "can be named only with receive as the only scope")
 	}
 	if !ValidID(k.CreatedBy) {
 		return Invalid("createdBy", "must be the id of the user who made the key: %s", idChars)

@@ -237,7 +237,7 @@ func CheckKind(kind, url string) error {
 	case kind == KindPull && url != "":
 		return Invalid("url", "is not allowed on an endpoint that is pulled").Advise("leave it out, or the kind")
 	case kind != KindPull && url == "":
-		return Invalid("url", "is missing or empty").Advise("an endpoint without one has the kind pull")
+		return Invalid("url", "is missing or empty").Advise("give one, or the kind pull")
 	}
 	return nil
 }

@@ -98,7 +98,8 @@ func (p *setupPage) Live() string {
 // pullSamples are the samples for the page's endpoint, at this server, with the key if that
 // was just made: what is pasted into a shell then runs.
 func (r *request) pullSamples(p *setupPage) (samples []docs.Sample) {
-	here := strings.NewReplacer(docs.PullURL, r.pullURL(p.ID), "curl ", "curl "+r.s.config.CurlOptions)
+	ca := r.s.config.CurlOptions
+	here := strings.NewReplacer(docs.PullURL, r.pullURL(p.ID), "curl ", "curl "+ca, "listen ", "listen "+strings.Replace(ca, "--cacert", "--ca-file", 1))
 	for _, s := range docs.PullSamples() {
 		s.Code = here.Replace(s.Code)
 		if s.ID == "listen" && p.Key.Whole != "" {

@@ -91,6 +91,7 @@ func TestCommandsTrustTheCA(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	b.get(overviewPath).wants(t, 200, "curl --cacert /data/own.ca.pem \\\n", "https://localhost:8443/api/v1/members", "signs its own certificate")
 	b.newKey(readKey("one")).wants(t, 201, "curl --cacert /data/own.ca.pem \\\n", "signs its own certificate", "read -rs TEAMDATA_KEY")
+	b.addPull(url.Values{"key": {"yes"}}).wants(t, 201, "curl --cacert /data/own.ca.pem -sS ", "teamdata listen --ca-file /data/own.ca.pem --pull https://localhost:8443/pull/")
 	w.addEndpoint(store.Endpoint{ID: "whe_name"})
 	w.addEndpoint(store.Endpoint{ID: "whe_address", URL: "https://127.0.0.1:9443/hook"})
 	for id, want := range map[string]string{"whe_name": "curl --globoff", "whe_address": "curl --cacert &#39;/data/hooks.pem&#39; --globoff"} {

@@ -119,9 +119,18 @@ func (l *listening) pull(ctx context.Context) error {
 	pulls, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	served, ended := make(chan error, 1), make(chan error, 1)
+	take := func(handling context.Context, e teamdata.Event) error {
+		err := l.take(handling, e)
+		select {
+		case <-l.counted: // which ends the pulls; until then the next event must wait
+			<-pulls.Done()
+		default:
+		}
+		return err
+	}
 	go func() {
 		err := l.pulling.client.Consume(pulls, teamdata.Consumer{
-			Endpoint: l.pulling.endpoint, Verifier: l.pulling.verifier, Handle: l.take, Refused: l.refused, Grace: app.StopGrace,
+			Endpoint: l.pulling.endpoint, Verifier: l.pulling.verifier, Handle: take, Refused: l.refused, Grace: app.StopGrace,
 		})
 		if err != nil {
 			err = explained(err)

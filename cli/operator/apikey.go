@@ -1,6 +1,10 @@
 package operator
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"teamdata/internal/hint"
+)
 
 func keyCommand(e *env) *cobra.Command {
 	r := newOrgResource(e, "key", "Manage the API keys of an org")
@@ -14,7 +18,13 @@ A consumer pulls events with a key of the scope receive: from the endpoints that
 are named, each with an --endpoint, or from all that the org has of the kind.`,
 		example: "key create --scopes read --created-by usr_ada --name reader\nkey create --scopes read,write --created-by usr_ada --expires-at 720h\nkey create --scopes read --created-by usr_ada --quiet > key\nkey create --scopes receive --endpoint whe_pull --created-by usr_ada",
 		op:      createKey,
-		shows:   "key", secret: true, done: "the key is shown only this once; keep it like a password",
+		addTo: func(_ *session, body object) error {
+			if ids, named := body["endpoints"].([]string); named && len(ids) == 0 { // such as of an unset variable: the key would get all
+				return hint.New("--endpoint is empty", "name an endpoint, or leave it out for all pull endpoints of the org")
+			}
+			return nil
+		},
+		shows: "key", secret: true, done: "the key is shown only this once; keep it like a password",
 	})
 	r.add(action{
 		use:     "list",

@@ -209,8 +209,13 @@ func TestListenPullRefuses(t *testing.T) {
 func TestListenPullCount(t *testing.T) {
 	t.Parallel()
 	p := newPulled(t)
-	ids := []string{p.send(), p.send()}
-	out, err := p.command("--json", "--count", "2", "--timeout", "1m").Output()
+	const count = 30
+	var ids []string
+	for range 2 * count {
+		ids = append(ids, p.send())
+	}
+	ids = ids[:count] // what it does not print is left for others
+	out, err := p.command("--json", "--count", strconv.Itoa(count), "--timeout", "1m").Output()
 	if err != nil {
 		t.Fatalf("it ended with %v\n%s", err, out)
 	}

@@ -46,7 +46,22 @@ func TestSettingsClicksToPull(t *testing.T) {
 			b.sees("Acknowledged")
 			b.open(acme)
 			b.sees("p95 latency") // the first hour is over
+			b.seesChoice()
 		})
+	}
+}
+
+// seesChoice looks at the form of a key: endpoints to pull from are there for the scope receive,
+// and stay while one is chosen, which may be what is wrong.
+func (b *tab) seesChoice() {
+	b.t.Helper()
+	b.open(acme + "/new-key")
+	loader, _ := evaluate[string](b, `() => document.querySelector('[name="endpoints"]').value`)
+	for query, want := range map[string]bool{"": false, "?scopes=receive": true, "?scopes=read&endpoints=" + loader: true} {
+		b.open(acme + "/new-key" + query)
+		if got, _ := evaluate[bool](b, `() => document.getElementById("endpoints").checkVisibility()`); got != want {
+			b.t.Errorf("new-key%s: the choice of endpoints is visible: %v", query, got)
+		}
 	}
 }
 
