@@ -86,7 +86,9 @@ func (s *Server) describeWith(types []store.EventType) (*description, error) {
 		d.documents[v.date] = taggedDocument{document, web.ETag(document.JSON), web.ETag(document.YAML)}
 	}
 	var err error
-	d.reference, err = reference.New(d.documents[s.config.versions[0].date].Document, docsLinks)
+	d.reference, err = reference.New(d.documents[s.config.versions[0].date].Document, docsLinks, reference.Part{
+		Title: "Pulling", Document: openapi.Pull, JSON: pullPath + "/openapi.json", YAML: pullPath + "/openapi.yaml",
+	})
 	return d, err
 }
 

@@ -54,13 +54,13 @@ func TestDocsNameTheServer(t *testing.T) {
 		secure    bool
 		want      string
 	}{
-		{"", "data.example.com", true, "https://data.example.com/api/v1/"},
-		{"", "[::1]:8443", false, "http://[::1]:8443/api/v1/"},
-		{"", "a$(id)", true, "https://localhost/api/v1/"},
-		{"", "a'b", true, "https://localhost/api/v1/"},
-		{"", "<b>", true, "https://localhost/api/v1/"},
-		{"", "", true, "https://localhost/api/v1/"},
-		{"https://public.example.com", "inner:80", false, "https://public.example.com/api/v1/"},
+		{"", "data.example.com", true, "https://data.example.com"},
+		{"", "[::1]:8443", false, "http://[::1]:8443"},
+		{"", "a$(id)", true, "https://localhost"},
+		{"", "a'b", true, "https://localhost"},
+		{"", "<b>", true, "https://localhost"},
+		{"", "", true, "https://localhost"},
+		{"https://public.example.com", "inner:80", false, "https://public.example.com"},
 	} {
 		env := newTestEnv(t, Config{Address: row.set})
 		r := newRequest("GET", "/docs", "")
@@ -68,8 +68,8 @@ func TestDocsNameTheServer(t *testing.T) {
 			r.TLS = &tls.ConnectionState{}
 		}
 		page := env.do(r).Body.String()
-		found := regexp.MustCompile(`curl (-X POST )?&#39;(https?://[^/]*/api/v1/)`).FindAllStringSubmatch(page, -1)
-		if len(found) != 4 {
+		found := regexp.MustCompile(`curl (-X POST )?&#39;(https?://[^/]*)/(api/v1|pull)/`).FindAllStringSubmatch(page, -1)
+		if len(found) != 4+4 {
 			t.Fatalf("%d commands", len(found))
 		}
 		for _, m := range found {

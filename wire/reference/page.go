@@ -50,6 +50,7 @@ type shownPage struct {
 	Guide                   []chapter
 	Key                     string // the variable of the commands
 	Groups                  []group
+	Parts                   []part
 	Events                  []shown
 	EventsText              string
 	EventHeaders            []field
@@ -57,8 +58,8 @@ type shownPage struct {
 	Errors                  []failure
 }
 
-// New makes the reference of a document.
-func New(d Document, links Links) (Reference, error) {
+// New makes the reference of a document, with parts of it that have documents of their own.
+func New(d Document, links Links, parts ...Part) (Reference, error) {
 	var s spec
 	if err := json.Unmarshal(d.JSON, &s); err != nil {
 		return Reference{}, err
@@ -72,8 +73,13 @@ func New(d Document, links Links) (Reference, error) {
 		EventHeaders: s.eventHeaders(), Headers: s.answerHeaders(), Errors: s.failures(),
 	}
 	for _, tag := range s.Tags {
-		if tag.Name == "Webhooks" {
+		if s.introducesEvents(tag.Name) {
 			p.EventsText = tag.Description
+		}
+	}
+	for _, one := range parts {
+		if err := p.add(one); err != nil {
+			return Reference{}, err
 		}
 	}
 	p.Side = newSide(p)

@@ -17,27 +17,53 @@ import (
 var apis = map[string]struct {
 	file  string
 	links Links
+	parts map[string]string // their documents' files, by title
 }{
-	"public": {"../../wire/openapi/openapi.json", Links{Page: "/docs", Style: "/docs/style.css", Font: "/docs/inter.woff2", JSON: "/api/v1/openapi.json", YAML: "/api/v1/openapi.yaml", Text: "/llms.txt", Guides: true}},
-	"admin":  {"../../wire/openapi/admin.json", Links{Page: "/admin/v1/docs", Style: "/admin/v1/docs/style.css", Font: "/admin/v1/docs/inter.woff2", JSON: "/admin/v1/openapi.json", YAML: "/admin/v1/openapi.yaml"}},
+	"public": {"../../wire/openapi/openapi.json", Links{Page: "/docs", Style: "/docs/style.css", Font: "/docs/inter.woff2", JSON: "/api/v1/openapi.json", YAML: "/api/v1/openapi.yaml", Text: "/llms.txt", Guides: true}, map[string]string{"Pulling": "../../wire/openapi/pull.json"}},
+	"admin":  {"../../wire/openapi/admin.json", Links{Page: "/admin/v1/docs", Style: "/admin/v1/docs/style.css", Font: "/admin/v1/docs/inter.woff2", JSON: "/admin/v1/openapi.json", YAML: "/admin/v1/openapi.yaml"}, nil},
 }
 
-// rendered is the reference of one of the apis, with the document that it shows.
-func rendered(t *testing.T, api string) (s spec, page, text string) {
+// rendered is the reference of one of the apis, with what it shows: its own document, and
+// those of its parts.
+func rendered(t *testing.T, api string) (specs []spec, page, text string) {
 	t.Helper()
-	inJSON, err := os.ReadFile(apis[api].file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(inJSON, &s); err != nil {
-		t.Fatal(err)
-	}
-	ref, err := New(Document{JSON: inJSON}, apis[api].links)
-	if err != nil {
-		t.Fatal(err)
-	}
+	specs, ref := reference(t, api)
 	const address = "https://data.example.com"
-	return s, string(ref.at(ref.page, address, nil)), string(ref.at(ref.text, address, nil))
+	return specs, string(ref.at(ref.page, address, nil)), string(ref.at(ref.text, address, nil))
+}
+
+func reference(t *testing.T, api string) (specs []spec, ref Reference) {
+	t.Helper()
+	read := func(file string) Document {
+		inJSON, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s spec
+		if err := json.Unmarshal(inJSON, &s); err != nil {
+			t.Fatal(err)
+		}
+		specs = append(specs, s)
+		return Document{JSON: inJSON}
+	}
+	own := read(apis[api].file)
+	var parts []Part
+	for title, file := range apis[api].parts {
+		parts = append(parts, Part{Title: title, Document: read(file), JSON: "/" + title + ".json", YAML: "/" + title + ".yaml"})
+	}
+	ref, err := New(own, apis[api].links, parts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return specs, ref
+}
+
+// described lists the operations and the events of documents.
+func described(specs []spec) (list []shown) {
+	for _, s := range specs {
+		list = slices.Concat(list, s.operations("https://data.example.com"+s.Servers[0].URL), s.events())
+	}
+	return list
 }
 
 // each runs a test of each of the apis.
@@ -59,18 +85,20 @@ func submatches(form, text string) (found []string) {
 func TestAnchors(t *testing.T) { each(t, testAnchors) }
 
 func testAnchors(t *testing.T, api string) {
-	s, page, _ := rendered(t, api)
+	specs, page, _ := rendered(t, api)
 	ids := submatches(` id="([^"]*)"`, page)
 	sorted := slices.Sorted(slices.Values(ids))
 	if len(slices.Compact(sorted)) != len(ids) {
 		t.Errorf("an anchor is given twice: %q", ids)
 	}
 	wanted := submatches(`href="(?:`+apis[api].links.Page+`)?#([^"]*)"`, page)
-	for _, one := range append(s.operations(""), s.events()...) {
+	for _, one := range described(specs) {
 		wanted = append(wanted, one.ID)
 	}
-	for _, e := range s.failures() {
-		wanted = append(wanted, e.Code)
+	for _, s := range specs {
+		for _, e := range s.failures() {
+			wanted = append(wanted, e.Code)
+		}
 	}
 	if api == "public" {
 		wanted = append(wanted, "versions") // to which Link leads
@@ -85,10 +113,11 @@ func testAnchors(t *testing.T, api string) {
 // The side bar leads to each guide, chapter, operation and event, and to the settings. On a
 // guide the fold of that alone is open.
 func TestSide(t *testing.T) {
-	s, page, _ := rendered(t, "public")
+	specs, ref := reference(t, "public")
+	page := string(ref.page)
 	side := page[strings.Index(page, `<header class="side`):strings.Index(page, "<main")]
 	wanted := []string{`href="/docs/guide/webhooks"`, `href="/docs#polling"`, `href="/docs#errors"`}
-	for _, one := range append(s.operations(""), s.events()...) {
+	for _, one := range described(specs) {
 		wanted = append(wanted, `href="/docs#`+one.ID+`"`)
 	}
 	for _, want := range append(wanted, `<a href="/settings">`) {
@@ -96,13 +125,12 @@ func TestSide(t *testing.T) {
 			t.Errorf("the side bar lacks %s", want)
 		}
 	}
-	inJSON, err := os.ReadFile(apis["public"].file)
-	if err != nil {
-		t.Fatal(err)
+	var titles []string
+	for _, f := range ref.side.Folds {
+		titles = append(titles, f.Title)
 	}
-	ref, err := New(Document{JSON: inJSON}, apis["public"].links)
-	if err != nil {
-		t.Fatal(err)
+	if got := strings.Join(titles, ", "); got != "Guides, API basics, Operations, Pulling, Events" {
+		t.Errorf("the folds are %s", got)
 	}
 	for _, f := range ref.side.at("/docs/guide/webhooks").Folds {
 		if f.Open != (f.Title == "Guides") {
@@ -159,12 +187,15 @@ func testPageStandsAlone(t *testing.T, api string) {
 func TestMarkdownIsKnown(t *testing.T) { each(t, testMarkdownIsKnown) }
 
 func testMarkdownIsKnown(t *testing.T, api string) {
-	s, _, _ := rendered(t, api)
-	texts := []string{s.Info.Description}
-	for _, tag := range s.Tags {
-		texts = append(texts, tag.Description)
+	specs, _, _ := rendered(t, api)
+	var texts []string
+	for _, s := range specs {
+		texts = append(texts, s.Info.Description)
+		for _, tag := range s.Tags {
+			texts = append(texts, tag.Description)
+		}
 	}
-	for _, one := range append(s.operations(""), s.events()...) {
+	for _, one := range described(specs) {
 		texts = append(texts, one.Text)
 	}
 	unknown := regexp.MustCompile("(?m)\\*\\*|^[-*] |^#{1}[^#]|^#{3,}|^\\d+\\. |^```|^\\||!\\[|__")
@@ -206,6 +237,13 @@ func TestPageShowsAll(t *testing.T) {
 			"<h5>Answer 304</h5>",
 			`<h3 id="operations-audit-log" class="group"><a href="#operations-audit-log">Audit log</a></h3>`,
 			`<a class="link" href="/llms.txt">`,
+			`<h2 id="pulling"><a href="#pulling">Pulling</a></h2>`,
+			`<a class="link" href="/Pulling.yaml">openapi.yaml</a>`,
+			"<code>https://data.example.com/pull</code>",
+			`<h3 id="pulling-the-loop">`,
+			"curl -X POST 'https://data.example.com/pull/whe_1' \\\n  -H \"Authorization: Bearer $API_KEY\" \\\n  --json '{\"limit\":100,\"waitSeconds\":30,\"ack\":[\"whd_01K60865992206906030338374\"]}'",
+			"<code>deliveries[].leaseEndsAt</code>",
+			"<p>The API key lacks the scope that the operation needs.</p>\n<p>Pulling: The API key lacks the scope <code>receive</code>, or is for other endpoints.</p>",
 		},
 		"admin": {
 			"curl 'https://data.example.com/admin/v1/orgs?limit=2' \\\n  -H \"Authorization: Bearer $OPERATOR_TOKEN\"",
@@ -240,16 +278,27 @@ func TestPageShowsAll(t *testing.T) {
 // and each error, and no HTML.
 func TestTextShowsAll(t *testing.T) {
 	each(t, func(t *testing.T, api string) {
-		s, _, text := rendered(t, api)
+		specs, _, text := rendered(t, api)
+		s := specs[0]
 		wanted := []string{"# " + s.Info.Title, "> " + s.Info.Summary, s.Info.Description, "](https://data.example.com" + apis[api].links.Page + ")"}
-		for _, one := range s.operations("https://data.example.com" + s.Servers[0].URL) {
-			wanted = append(wanted, "\n### "+one.Name+": "+one.Summary+"\n", strings.TrimSpace(one.Text), "```sh\n"+one.Curl+"\n```")
-		}
-		for _, one := range s.events() {
-			wanted = append(wanted, "\n### "+one.Name+": "+one.Summary+"\n", one.Examples[0].JSON)
+		for _, one := range described(specs) {
+			wanted = append(wanted, "\n### "+one.Name+": "+one.Summary+"\n", strings.TrimSpace(one.Text))
+			if one.Curl != "" {
+				wanted = append(wanted, "```sh\n"+one.Curl+"\n```")
+			} else {
+				wanted = append(wanted, one.Examples[0].JSON)
+			}
 		}
 		for _, e := range s.failures() {
-			wanted = append(wanted, "\n- "+e.Status+" `"+e.Code+"`: ")
+			wanted = append(wanted, "\n- "+e.Status+" `"+e.Code+"`: "+line(e.Text))
+		}
+		for _, part := range specs[1:] {
+			for _, e := range part.failures() {
+				wanted = append(wanted, line(e.Text)+"\n")
+			}
+		}
+		for title := range apis[api].parts {
+			wanted = append(wanted, "\n## "+title+"\n", "](https://data.example.com/"+title+".json)")
 		}
 		for _, want := range wanted {
 			if !strings.Contains(text, want) {

@@ -4,8 +4,8 @@
 // the documentation.
 //
 // spec.go reads what is shown of a document, and sections.go makes of it what
-// page.html and llms.txt lay out. guide.go renders the guides. It imports docs, store and
-// wire/web.
+// page.html and llms.txt lay out; part.go adds an API that has a document of its own.
+// guide.go renders the guides. It imports docs, store and wire/web.
 package reference
 
 import (

@@ -36,7 +36,10 @@ type answer struct {
 
 type example struct{ Summary, JSON string }
 
-type failure struct{ Code, Status, Example, Text string }
+type failure struct {
+	Code, Status, Example, Text string
+	Parts                       []partText // what it means there, where that is something else
+}
 
 // operations lists all operations. address is the base URL of the API in their
 // commands.
@@ -51,10 +54,16 @@ func (s *spec) operations(address string) (list []shown) {
 	return list
 }
 
+// introducesEvents tells whether a tag's text is about the events, with which it is shown.
+func (s *spec) introducesEvents(tag string) bool { return tag == "Webhooks" && len(s.Webhooks) > 0 }
+
 // groups are operations by their tags, in the order of those.
 func (s *spec) groups(operations []shown) (list []group) {
 	for _, tag := range s.Tags {
-		g := group{ID: "operations-" + slug(tag.Name), Name: tag.Name, Text: tag.Description}
+		g := group{ID: "operations-" + slug(tag.Name), Name: tag.Name}
+		if !s.introducesEvents(tag.Name) {
+			g.Text = tag.Description
+		}
 		for _, one := range operations {
 			if slices.Contains(one.Tags, tag.Name) {
 				g.Operations = append(g.Operations, one)
@@ -204,7 +213,7 @@ func (s *spec) curl(method, address string, op operation) string {
 	}
 	for _, m := range op.RequestBody.Content {
 		var line bytes.Buffer
-		if err := json.Compact(&line, m.Value.Example); err == nil && line.String() != "{}" {
+		if err := json.Compact(&line, m.Value.example()); err == nil && line.String() != "{}" {
 			rest += " \\\n  --json '" + strings.ReplaceAll(line.String(), "'", `'\''`) + "'"
 		}
 	}

@@ -61,6 +61,13 @@ func newSide(p shownPage) side {
 		groups = []fold{{"Operations", true, operations}}
 	}
 	s.Folds = append(s.Folds, groups...)
+	for _, part := range p.Parts {
+		var links []sideLink
+		for _, g := range part.Groups {
+			links = append(links, g.links(to)...)
+		}
+		add(part.Title, false, links...)
+	}
 	for _, e := range p.Events {
 		events = append(events, to(e.ID, e.Name))
 	}

@@ -83,6 +83,14 @@ type media struct {
 	}]
 }
 
+// example is the first one; nil: there is none.
+func (m media) example() json.RawMessage {
+	if m.Example == nil && len(m.Examples) > 0 {
+		return m.Examples[0].Value.Value
+	}
+	return m.Example
+}
+
 type schema struct {
 	Ref                          string `json:"$ref"`
 	Type                         any    // a name, or a list of it and null
