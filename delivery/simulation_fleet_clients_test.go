@@ -33,7 +33,7 @@ func (f *fleet) update(p *fleetProcess, org string, do func(s store.Store, seen 
 	a := &transaction{}
 	p.gate()
 	err := do(storetest.Scoped(f, p.store), func(tx store.Tx) store.Tx {
-		*a = transaction{}
+		*a = transaction{now: tx.Now()}
 		return watch(tx, a)
 	})
 	p.gate()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,11 @@ type parcel struct {
 	body     string
 	accepted bool // who asked for it was told
 	claims   []*fleetClaim
+
+	// Of those to be pulled:
+	holds    []*hold
+	ackAsked bool // a consumer acknowledged it, and may not know
+	ackedAt  int  // the moment when a consumer knew; zero: none does
 }
 
 // fleetClaim is a delivery in the hands of a process, and its attempt.
@@ -54,7 +60,7 @@ func (p *fleetProcess) claims(claims *store.Claims, now time.Time) {
 	to := f.byNumber[claims.Fence.Endpoint]
 	for i := range claims.Claims {
 		c := &claims.Claims[i]
-		if to == nil || c.Delivery.DueAt.After(now) {
+		if to == nil || to.pull || c.Delivery.DueAt.After(now) {
 			f.breaksLocked(schedule, "%s is claimed at %s, and is due at %s", c.Delivery.ID, now, c.Delivery.DueAt)
 			return
 		}
@@ -253,7 +259,7 @@ func (f *fleet) checkOverdue() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for id, number := range overdue {
-		if e := f.byNumber[number]; e.character.kind == healthy {
+		if e := f.byNumber[number]; e.character.kind == healthy && !e.pull {
 			f.breaksLocked(schedule, "%s to %s, which is well, is not sent", id, e.name)
 		}
 	}
@@ -266,7 +272,7 @@ func (f *fleet) compare() {
 	there := map[string]bool{}
 	err := f.nodes[0].process.store.View(context.Background(), func(tx store.Tx) error {
 		for _, e := range f.endpoints {
-			for _, list := range store.DeliveryLists {
+			for _, list := range append(slices.Clone(store.DeliveryLists), store.ListLeased) {
 				page, more, err := tx.DeliveryPage(e.number, list, store.Cursor{}, 10_000)
 				if err != nil || more {
 					return err
@@ -298,6 +304,10 @@ func (f *fleet) compare() {
 // compareDelivery checks that a delivery arrived, whether or not who asked was told.
 func (f *fleet) compareDelivery(e *endpoint, is *store.Delivery) {
 	d := f.parcels[is.ID]
+	if d != nil && e.pull {
+		f.comparePulled(d, is)
+		return
+	}
 	if d == nil || is.State != store.StateAcknowledged {
 		f.breaksLocked(arrival, "%s to %s is %s in the end", is.ID, e.name, is.State)
 		return

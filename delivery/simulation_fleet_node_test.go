@@ -234,10 +234,13 @@ func (n *fleetNode) heal() {
 
 // setClock sets the database's clock. What is due may come late until somebody looks at it.
 func (f *fleet) setClock(ahead time.Duration) {
-	by := f.database.jump(ahead)
-	f.note("the database's clock jumps by %s", by)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if was := f.database.ahead; ahead < was {
+		f.passClock(time.Now().Add(was))
+	}
+	by := f.database.jump(ahead)
+	f.noteLocked("the database's clock jumps by %s", by)
 	f.jumps++
 	f.troubleLocked(time.Now().Add(clockLook))
 }

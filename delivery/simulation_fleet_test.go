@@ -18,10 +18,10 @@ var fleets = kit.NewSeeds("simulation.fleets", 1)
 
 // TestSimulationOverNodes lets some minutes pass for one to four nodes on one
 // database, while nodes are killed, stopped, paused for longer than a lease and cut off,
-// commits fail, and the database's clock is set. The stores, their database and the
-// dispatchers are the real ones. The time is the simulation's, also that of the database,
-// whose now() and clock_timestamp() are replaced; nodes hear of each other by polling
-// alone, since time can't pass while somebody listens.
+// commits fail, and the database's clock is set. Consumers pull at any of the nodes. The
+// stores, their database and the dispatchers are the real ones. The time is the
+// simulation's, also that of the database, whose now() and clock_timestamp() are replaced;
+// nodes hear of each other by polling alone, since time can't pass while somebody listens.
 //
 //	go test -race ./delivery -run '^TestSimulationOverNodes$' -args -simulation.fleets=100
 func TestSimulationOverNodes(t *testing.T) {
@@ -58,19 +58,24 @@ type fleet struct {
 	byNumber map[uint64]*endpoint
 	parcels  map[string]*parcel
 	asked    map[string]*wish // by key
+	handed   []*parcel        // that were handed to consumers, each once
+	perhaps  map[string]int   // leases that were granted and not told, or not granted, by delivery
+	moments  int              // that were counted
+	setBack  int              // the moment when the clock was set back last
+	clockWas time.Time        // the latest time that the clock was set back from
 	turn     int              // of the node that is asked next
 	calmAt   time.Time        // when the effects of what went wrong are over
 	jumps    int              // of the database's clock
 	holder   context.Context  // of the job that one node does
 	settled  bool
-	sum      struct{ accepted, attempts, twice, fenced, unsure, faults int }
+	sum      struct{ accepted, attempts, twice, fenced, unsure, faults, handed, again, refused int }
 }
 
 func newFleet(t *testing.T, seed uint64, url string, proxies []*postgres.Proxy) *fleet {
 	f := &fleet{
 		T: t, Rand: rand.New(rand.NewPCG(seed, 3)), chronicle: newChronicle(), seed: seed, database: connectClocked(t, url),
 		schedule: []time.Duration{2 * time.Second, 10 * time.Second, 30 * time.Second},
-		byNumber: map[uint64]*endpoint{}, parcels: map[string]*parcel{}, asked: map[string]*wish{},
+		byNumber: map[uint64]*endpoint{}, parcels: map[string]*parcel{}, asked: map[string]*wish{}, perhaps: map[string]int{},
 	}
 	for i, proxy := range proxies {
 		f.nodes = append(f.nodes, &fleetNode{f: f, name: fmt.Sprintf("node-%d", i), proxy: proxy, url: proxy.URL(postgres.Name(t, url)) + "&" + simulatedPath})
@@ -106,18 +111,10 @@ func (f *fleet) setUp() {
 			}
 			f.orgs = append(f.orgs, o)
 			f.readers = append(f.readers, &reader{org: o})
-			for range 2 + f.IntN(5) {
-				made, err := store.ImportEndpoint(tx, store.Endpoint{
-					OrgID: o, URL: fmt.Sprintf("https://e%d.example/hook", len(f.endpoints)+1), Events: []string{"file.uploaded", "webhook.test"},
-				})
-				if err != nil {
+			for n := range 2 + f.IntN(5) {
+				if err := f.addEndpoint(tx, o, n == 0 || f.IntN(4) == 0); err != nil {
 					return err
 				}
-				e := &endpoint{id: made.ID, orgID: o, number: made.Number, character: newCharacter(f.Rand)}
-				e.character.from, e.character.to = upTo(f.Rand, 5*time.Minute), 10*time.Minute
-				e.name = fmt.Sprintf("e%d(%s)", len(f.endpoints)+1, e.character.kind)
-				f.endpoints = append(f.endpoints, e)
-				f.byNumber[e.number] = e
 			}
 		}
 		return nil
@@ -125,10 +122,31 @@ func (f *fleet) setUp() {
 	kit.Must(f, err)
 }
 
+func (f *fleet) addEndpoint(tx store.Tx, org string, pull bool) error {
+	n := len(f.endpoints) + 1
+	e := &endpoint{orgID: org, character: newCharacter(f.Rand), pull: pull}
+	e.character.from, e.character.to = upTo(f.Rand, 5*time.Minute), 10*time.Minute
+	e.name = fmt.Sprintf("e%d(%s)", n, e.character.kind)
+	wish := store.Endpoint{OrgID: org, Events: []string{"file.uploaded", "webhook.test"}}
+	if pull {
+		e.name = fmt.Sprintf("e%d(pulled)", n)
+	} else {
+		wish.URL = fmt.Sprintf("https://e%d.example/hook", n)
+	}
+	made, err := store.ImportEndpoint(tx, wish)
+	e.id, e.number = made.ID, made.Number
+	f.endpoints = append(f.endpoints, e)
+	f.byNumber[e.number] = e
+	return err
+}
+
 // step lets some things happen at once, and some time pass.
 func (f *fleet) step() {
 	for range 1 + f.IntN(6) {
 		f.clientAction()
+	}
+	for range 2 + f.IntN(8) {
+		f.consumerAction()
 	}
 	if f.IntN(3) > 0 {
 		synctest.Wait()
@@ -200,6 +218,7 @@ func (f *fleet) settle() {
 		}
 	}
 	f.rest(2 * time.Minute)
+	f.drain()
 	if f.checkOverdue(); !f.isBroken() {
 		f.compare()
 	}
