@@ -138,6 +138,8 @@ func TestPullRefusals(t *testing.T) {
 		{"a long reason", "whe_pull/nack", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + `],"reason":"` + strings.Repeat("x", 301) + `"}`, store.CodeBadRequest, "reason: "},
 		{"a delay past a day", "whe_pull/nack", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + `],"delaySeconds":86401}`, store.CodeBadRequest, "delaySeconds: is 86401"},
 		{"no deliveries", "whe_pull/nack", "key_pull", `{"deliveries":[]}`, store.CodeBadRequest, "deliveries: has 0"},
+		{"a delivery without its lease", "whe_pull/nack", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + `,{"id":"` + ids[0] + `"}]}`, store.CodeBadRequest, "deliveries[1].lease: is missing"},
+		{"a lease without its delivery", "whe_pull/extend", "key_pull", `{"deliveries":[` + of("", current.Lease) + `]}`, store.CodeBadRequest, "deliveries[0].id: is missing"},
 		{"101 leases", "whe_pull/extend", "key_pull", `{"deliveries":[` + many(101, of(current.ID, current.Lease)) + `]}`, store.CodeBadRequest, "deliveries: has 101 deliveries; 1 to 100"},
 		{"lease of 4 more seconds", "whe_pull/extend", "key_pull", `{"deliveries":[` + of(current.ID, current.Lease) + `],"leaseSeconds":4}`, store.CodeBadRequest, "leaseSeconds: is 4"},
 	} {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -166,7 +167,7 @@ const aboutLeased = "the deliveries, each with its id and its lease"
 func (r *request) nackDeliveries() error {
 	body, err := decode[api.Nack](r, "deliveries", aboutLeased)
 	if err == nil {
-		err = checkCount("deliveries", len(body.Deliveries), 1, store.MaxAcked)
+		err = checkLeased(body.Deliveries, store.MaxAcked)
 	}
 	if err != nil {
 		return err
@@ -188,7 +189,7 @@ func (r *request) nackDeliveries() error {
 func (r *request) extendLeases() error {
 	body, err := decode[api.Extension](r, "deliveries", aboutLeased)
 	if err == nil {
-		err = checkCount("deliveries", len(body.Deliveries), 1, maxExtended)
+		err = checkLeased(body.Deliveries, maxExtended)
 	}
 	if err != nil {
 		return err
@@ -203,6 +204,22 @@ func (r *request) extendLeases() error {
 		return err
 	}
 	return r.answerDeliveries(&claims)
+}
+
+func checkLeased(given []api.LeasedDelivery, most int) error {
+	for i, d := range given {
+		missing := ""
+		switch {
+		case d.ID == "":
+			missing = "id"
+		case d.Lease == "":
+			missing = "lease"
+		default:
+			continue
+		}
+		return store.Invalid(fmt.Sprintf("deliveries[%d].%s", i, missing), "is missing")
+	}
+	return checkCount("deliveries", len(given), 1, most)
 }
 
 func leasesOf(given []api.LeasedDelivery) (leases []store.LeaseOf, ids []string) {
