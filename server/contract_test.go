@@ -18,16 +18,13 @@ func (env *testEnv) faults(x contract.Exchange) []string {
 	if env.isElsewhere(x.URL.Path) {
 		return nil
 	}
-	if isPull(x.URL.Path) {
-		return pullContract().Faults(x)
-	}
 	version := env.server.config.versions[0].date
 	for name, values := range x.Header {
 		if name == "API-Version" {
 			version = values[0]
 		}
 	}
-	described, err := contractOf(version)
+	described, err := contractOf(describedAs{isPull(x.URL.Path), version})
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -43,27 +40,27 @@ func (env *testEnv) isElsewhere(path string) bool {
 	return path == mcpRoute.path || path == LivePath || path == ReadyPath || env.added[path] || strings.HasPrefix(path, basePath+"/openapi.") || strings.HasPrefix(path, pullPath+"/openapi.")
 }
 
-var pullContract = sync.OnceValue(func() *contract.Contract {
-	c, err := contract.Read(openapi.Pull.JSON)
-	if err != nil {
-		panic(err)
-	}
-	return c
-})
+// describedAs names a document: of the API or of that by which consumers pull.
+type describedAs struct {
+	pull    bool
+	version string
+}
 
-var contracts sync.Map // of the versions that were asked for
+var contracts sync.Map // of those that were asked for
 
-func contractOf(version string) (*contract.Contract, error) {
-	if c, ok := contracts.Load(version); ok {
+func contractOf(d describedAs) (*contract.Contract, error) {
+	if c, ok := contracts.Load(d); ok {
 		return c.(*contract.Contract), nil
 	}
-	document, ok := knownDocument(version)
-	if !ok {
-		return nil, fmt.Errorf("there is no document of the version %q", version)
+	document, ok := knownDocument(d.version)
+	if d.pull {
+		document = pullDocument(d.version)
+	} else if !ok {
+		return nil, fmt.Errorf("there is no document of the version %q", d.version)
 	}
 	c, err := contract.Read(document.JSON)
 	if err == nil {
-		contracts.Store(version, c)
+		contracts.Store(d, c)
 	}
 	return c, err
 }
@@ -82,6 +79,17 @@ func knownDocument(version string) (reference.Document, bool) {
 		return rewritten(current, version, in2025, in2024), true
 	}
 	return reference.Document{}, false
+}
+
+// pullDocument is that of the pull API in a version.
+func pullDocument(version string) reference.Document {
+	switch version {
+	case "2025-01-01":
+		return rewritten(openapi.Pull, version, errorsIn2025)
+	case "2024-01-01":
+		return rewritten(openapi.Pull, version, errorsIn2025, func(root branch) { errorsIn2024(root, "/{endpoint}") })
+	}
+	return openapi.Pull
 }
 
 // branch is a part of a document.
@@ -121,13 +129,22 @@ func rewritten(d reference.Document, version string, edits ...func(branch)) refe
 
 func in2025(root branch) {
 	root.at("components", "schemas", "Member").rename("userId", "user")
+	errorsIn2025(root)
+}
+
+func errorsIn2025(root branch) {
 	example := root.at("components", "responses", "RateLimited", "content", "application/json", "examples", "rateLimited")
 	example.at("value", "error")["code"] = "tooManyRequests"
 }
 
 func in2024(root branch) {
 	root.at("components", "schemas", "TestDelivery").rename("id", "delivery")
+	errorsIn2024(root, "/webhooks/{id}/test")
+}
+
+// errorsIn2024 describes the answer to an unknown path at some operation.
+func errorsIn2024(root branch, path string) {
 	responses := root.at("components", "responses")
 	responses.at("Forbidden", "headers")["WWW-Authenticate"] = map[string]any{"schema": map[string]any{"const": "Bearer"}}
-	root.at("paths", "/webhooks/{id}/test", "post", "responses")[fmt.Sprint(http.StatusGone)] = responses["NotFound"]
+	root.at("paths", path, "post", "responses")[fmt.Sprint(http.StatusGone)] = responses["NotFound"]
 }

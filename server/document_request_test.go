@@ -14,16 +14,18 @@ import (
 )
 
 // document is what requests are made of: the operations of the API as openapi.json
-// has them.
+// has them, and of those by which consumers pull as pull.json has them.
 type document struct {
 	operations []operation
 	known      map[string][]string // values that parameters may have, by their names
 	keys       []string            // values of the header Authorization
+	handedOut  handedOut
 }
 
 type operation struct {
-	method, path string
-	parameters   []parameter
+	base, method, path string
+	parameters         []parameter
+	body               *bodySchema // nil: none is read
 }
 
 type parameter struct {
@@ -40,14 +42,31 @@ func readDocument(t testing.TB) *document {
 	if !ok {
 		t.Fatal("the current version has no document")
 	}
+	d := &document{known: map[string][]string{}}
+	d.read(t, basePath, described.JSON)
+	d.read(t, pullPath, openapi.Pull.JSON)
+	slices.SortFunc(d.operations, func(a, b operation) int { return strings.Compare(a.path+a.method, b.path+b.method) })
+	return d
+}
+
+// read adds the operations of a document in JSON.
+func (d *document) read(t testing.TB, base string, text []byte) {
+	t.Helper()
 	var all struct {
-		Paths      map[string]map[string]struct{ Parameters []parameter }
-		Components struct{ Parameters map[string]parameter }
+		Paths map[string]map[string]struct {
+			Parameters  []parameter
+			RequestBody struct {
+				Content map[string]struct{ Schema *bodySchema }
+			}
+		}
+		Components struct {
+			Parameters map[string]parameter
+			Schemas    map[string]json.RawMessage
+		}
 	}
-	if err := json.Unmarshal(described.JSON, &all); err != nil {
+	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
-	d := &document{known: map[string][]string{}}
 	for path, methods := range all.Paths {
 		for method, o := range methods {
 			for i, p := range o.Parameters {
@@ -55,11 +74,11 @@ func readDocument(t testing.TB) *document {
 					o.Parameters[i] = all.Components.Parameters[p.Ref[strings.LastIndexByte(p.Ref, '/')+1:]]
 				}
 			}
-			d.operations = append(d.operations, operation{strings.ToUpper(method), path, o.Parameters})
+			body := o.RequestBody.Content["application/json"].Schema
+			body.described(t, all.Components.Schemas)
+			d.operations = append(d.operations, operation{base, strings.ToUpper(method), path, o.Parameters, body})
 		}
 	}
-	slices.SortFunc(d.operations, func(a, b operation) int { return strings.Compare(a.path+a.method, b.path+b.method) })
-	return d
 }
 
 // asking is a request that was made up, with what is known of it.
@@ -69,8 +88,8 @@ type asking struct {
 	route   bool   // the path is the operation's
 	url     string
 	header  http.Header
-	body    []byte
-	chunked bool // its length is not told
+	sent    []byte // its body
+	chunked bool   // its length is not told
 	key     string
 	version []string
 	fits    bool // all else that the operation reads is as the document says
@@ -107,7 +126,10 @@ func (doc *document) ask(d *draws) asking {
 		}
 	}
 	a.distort(d, path, query)
-	if a.key = goodKey; d.oneIn(2) {
+	if a.body != nil {
+		a.drawBody(d, &doc.handedOut)
+	}
+	if a.key = a.goodKey(); d.oneIn(2) {
 		a.key = pick(d, doc.keys...)
 	}
 	a.header["Authorization"] = []string{a.key}
@@ -147,16 +169,20 @@ func (a *asking) distort(d *draws, path string, query []string) {
 	if d.oneIn(4) {
 		query = append(query, url.QueryEscape(d.text()), "unknown=%zz")
 	}
-	a.url = basePath + path
+	a.url = a.base + path
 	if d.oneIn(16) {
-		a.url = pick(d, path, a.url+"/", a.url+"x", basePath+"/"+path, strings.ToUpper(a.url), "/", "/api", basePath, basePath+"/..")
+		others := []string{path, a.url + "/", a.base + "/" + path, strings.ToUpper(a.url), "/", "/api", a.base}
+		if a.base == basePath { // at the other one, these are of an endpoint
+			others = append(others, a.url+"x", a.base+"/..")
+		}
+		a.url = pick(d, others...)
 		a.route = false
 	}
 	if len(query) > 0 {
 		a.url += "?" + strings.Join(query, "&")
 	}
-	if d.oneIn(4) {
-		a.body, a.chunked = pick(d, []byte(`{}`), []byte("\x00\xff"), bytes.Repeat([]byte(" "), documentedBody), bytes.Repeat([]byte(" "), documentedBody+1)), d.below(2) == 1
+	if a.body == nil && d.oneIn(4) {
+		a.sent, a.chunked = pick(d, []byte(`{}`), []byte("\x00\xff"), bytes.Repeat([]byte(" "), documentedBody), bytes.Repeat([]byte(" "), documentedBody+1)), d.below(2) == 1
 		a.header["Content-Type"] = []string{pick(d, "application/json", "text/plain", "?")}
 	}
 }

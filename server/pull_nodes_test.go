@@ -16,7 +16,7 @@ import (
 )
 
 // A request that waits on one node is woken by a commit, and by the end of a lease, on
-// another: by a hint, and without hints by the poll.
+// another: by a hint, and without hints by the poll. One whose key is revoked there ends.
 func TestWaitOnAnotherNode(t *testing.T) {
 	for _, noHints := range []bool{false, true} {
 		t.Run(fmt.Sprintf("noHints=%v", noHints), func(t *testing.T) {
@@ -57,6 +57,12 @@ func TestWaitOnAnotherNode(t *testing.T) {
 				return err
 			})
 			there.wantPulled(there.answered(answer), ids...)
+			answer = there.pulling(t.Context(), "whe_second", "key_second", waiting)
+			there.waitForWaiting(1)
+			here.Update(func(tx store.Tx) error { return store.RevokeKey(tx, "usr_ada", "org_acme", "key_second") })
+			if a := there.answered(answer); a.Error.Code != string(store.CodeUnauthorized) {
+				t.Errorf("the key was revoked on the other node, and it gets %+v", a)
+			}
 		})
 	}
 }

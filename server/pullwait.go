@@ -21,12 +21,14 @@ func (r *request) waitForDeliveries(p *pullRequest, endpoint uint64) (*store.Cla
 	w := r.s.pulls.join(endpoint)
 	defer r.s.pulls.leave(w)
 	for {
+		touched := r.s.pulls.access() // before it is looked at
 		claims, err := r.pullAgain(p, w)
 		if err != nil || claims != nil {
 			return claims, err
 		}
 		select {
 		case <-w.wake:
+		case <-touched:
 		case <-over.C:
 			return nil, nil
 		case <-r.s.pulls.stopped:
@@ -64,8 +66,10 @@ type pullWaiters struct {
 	now     func() time.Time
 	stopped chan struct{}
 
-	mu    sync.Mutex
-	lines map[uint64]*pullLine
+	mu       sync.Mutex
+	lines    map[uint64]*pullLine
+	touched  chan struct{} // closed when what keys may do has changed; then there is another
+	touching bool          // it will be closed
 }
 
 // pullLine is those who wait at one endpoint, in the order in which they came.
@@ -85,7 +89,7 @@ type pullWaiter struct {
 }
 
 func newPullWaiters(now func() time.Time) pullWaiters {
-	return pullWaiters{now: now, stopped: make(chan struct{}), lines: map[uint64]*pullLine{}}
+	return pullWaiters{now: now, stopped: make(chan struct{}), touched: make(chan struct{}), lines: map[uint64]*pullLine{}}
 }
 
 // stop ends all waits, for ever. It may be called again.
@@ -97,6 +101,33 @@ func (p *pullWaiters) stop() {
 	default:
 		close(p.stopped)
 	}
+}
+
+// access is what is closed when what keys may do has changed after this.
+func (p *pullWaiters) access() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.touched
+}
+
+// touchedWithin is how long a request may wait after its key has lost its access. Members
+// come in hundreds, and each change would make all who wait look.
+const touchedWithin = 500 * time.Millisecond
+
+// touch makes all who wait look whether they still may. It does not block.
+func (p *pullWaiters) touch() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.touching || len(p.lines) == 0 {
+		return
+	}
+	p.touching = true
+	time.AfterFunc(touchedWithin, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		close(p.touched)
+		p.touched, p.touching = make(chan struct{}), false
+	})
 }
 
 // join adds a waiter, which then has to look: what became due before told nobody.

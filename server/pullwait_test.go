@@ -197,6 +197,35 @@ func TestKeyIsCheckedAgain(t *testing.T) {
 	}
 }
 
+// A request whose key has lost its access ends although nothing is due, whoever was before
+// it; the others wait on.
+func TestLostAccessEndsWait(t *testing.T) {
+	for name, change := range map[string]func(store.Tx) error{
+		"revoked": func(tx store.Tx) error { return store.RevokeKey(tx, "usr_ada", "org_acme", "key_bobs") },
+		"demoted": func(tx store.Tx) error { return changeRole(tx, "usr_ada", "org_acme", "usr_bob", "member") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, c *consumer) {
+				c.Update(func(tx store.Tx) error {
+					_, err := store.ImportKey(tx, store.APIKey{ID: "key_bobs", OrgID: "org_acme", Scopes: store.ScopeReceive, CreatedBy: "usr_bob", SecretHash: store.HashSecret(fixtureSecret)})
+					return err
+				})
+				first := c.pulling(t.Context(), "whe_pull", "key_pull", waiting)
+				c.waitForWaiting(1)
+				second := c.pulling(t.Context(), "whe_pull", "key_bobs", waiting)
+				c.waitForWaiting(2)
+				c.Update(change)
+				if a := c.answered(second); a.Error.Code != string(store.CodeUnauthorized) {
+					t.Errorf("got %+v", a)
+				}
+				c.waitForWaiting(1)
+				ids := c.send("whe_pull", 1)
+				c.wantPulled(c.answered(first), ids...)
+			})
+		})
+	}
+}
+
 // Every delivery comes to exactly one of many who wait, and each wake is passed on.
 func TestManyWait(t *testing.T) {
 	env := newPullEnv(t, Config{})

@@ -132,6 +132,7 @@ func New(s store.Store, c Config) *Server {
 		clientLimit: ratelimit.New[netip.Prefix](c.ClientRate, limitWindow, maxTrackedClients),
 		drainDelay:  200 * time.Millisecond,
 	}
+	s.OnAccess(srv.pulls.touch)
 	srv.streams.what, srv.streams.full = "requests on HTTP/2", nil
 	srv.connections.streams = srv.streams
 	srv.config.Mounts = append(slices.Clip(c.Mounts), docsMounts(srv)...)

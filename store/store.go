@@ -28,6 +28,10 @@ type Store interface {
 	// returns a new number each time.
 	AccessGeneration() uint64
 
+	// OnAccess sets fn to be called when the AccessGeneration has changed so, also by a
+	// commit of another node. fn must not block. It is set once.
+	OnAccess(fn func())
+
 	// EventTypeGeneration is the same of the event types that the operator
 	// registered.
 	EventTypeGeneration() uint64

@@ -13,13 +13,17 @@ import (
 type Notices struct {
 	Claims
 	access, types atomic.Uint64
+	onAccess      atomic.Pointer[func()]
 	onDue         atomic.Pointer[func(endpoint uint64, due time.Time)]
 }
 
 // Tell tells of a commit, in commit order and before the callers continue.
 func (n *Notices) Tell(c *rows.Changes) {
 	if c.Touched {
-		n.access.Add(1)
+		n.Doubt()
+		if onAccess := n.onAccess.Load(); onAccess != nil {
+			(*onAccess)()
+		}
 	}
 	if c.Retyped {
 		n.types.Add(1)
@@ -33,6 +37,12 @@ func (n *Notices) Tell(c *rows.Changes) {
 		(*onDue)(d.Endpoint, d.At)
 	}
 }
+
+// Doubt bumps the AccessGeneration without a commit, which is told to nobody.
+func (n *Notices) Doubt() { n.access.Add(1) }
+
+// OnAccess sets the function that is called after the AccessGeneration was bumped.
+func (n *Notices) OnAccess(fn func()) { n.onAccess.Store(&fn) }
 
 // OnDue sets the function that is called when deliveries become due.
 func (n *Notices) OnDue(fn func(endpoint uint64, due time.Time)) { n.onDue.Store(&fn) }

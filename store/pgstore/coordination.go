@@ -114,7 +114,7 @@ func (s *Store) Nodes(ctx context.Context) (nodes []store.Node, err error) {
 // While the node doesn't know whether others did, it is another one each time.
 func (s *Store) AccessGeneration() uint64 {
 	if !s.node.trusts() {
-		s.Tell(&rows.Changes{Touched: true})
+		s.Doubt()
 	}
 	return s.Notices.AccessGeneration()
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"teamdata/store"
 )
@@ -61,6 +62,8 @@ func testClosed(s *Subject) {
 // testAccessGeneration changes all that an Access depends on, and event types.
 func testAccessGeneration(s *Subject) {
 	s.Seed()
+	var told atomic.Int64
+	s.OnAccess(func() { told.Add(1) })
 	eve := store.Member{OrgID: acme, UserID: "usr_eve", Role: store.RoleAdmin}
 	for _, change := range []struct {
 		what string
@@ -79,10 +82,10 @@ func testAccessGeneration(s *Subject) {
 		{"an org is made", createOrg(store.Org{ID: "org_new", Name: "New"})},
 		{"the org is deleted", deleteOrg(acme)},
 	} {
-		before := s.AccessGeneration()
+		before, toldBefore := s.AccessGeneration(), told.Load()
 		s.Write(change.do)
-		if s.AccessGeneration() == before {
-			s.Errorf("%s: the AccessGeneration is still %d", change.what, before)
+		if s.AccessGeneration() == before || told.Load() == toldBefore {
+			s.Errorf("%s: the AccessGeneration was %d and is %d, told %d times", change.what, before, s.AccessGeneration(), told.Load()-toldBefore)
 		}
 	}
 	// A node that could not look whether others changed it has another one each time, so
