@@ -206,8 +206,8 @@ func (r *request) extendLeases() error {
 	return r.answerDeliveries(&claims)
 }
 
-// leasesOf returns what a consumer named, and the ids of its deliveries. badRequest, which names
-// the place: there are none or more than maxLeases, or an id or a lease is left out.
+// leasesOf returns what a consumer named, and the ids of its deliveries. badRequest, which
+// names the place: there are none or more than maxLeases, or an id or a lease is left out.
 func leasesOf(given []api.LeasedDelivery) (leases []store.LeaseOf, ids []string, err error) {
 	if err := checkCount("deliveries", len(given), 1, maxLeases); err != nil {
 		return nil, nil, err

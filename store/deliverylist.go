@@ -12,7 +12,7 @@ const (
 	ListFailed                               // latest first
 )
 
-// DeliveryLists are all lists.
+// DeliveryLists are those that a delivery waits or ends in; see also ListLeased.
 var DeliveryLists = []DeliveryList{ListWaiting, ListFailed, ListAcknowledged}
 
 // ListAttempted has the deliveries of ListWaiting that were attempted, by the end of
