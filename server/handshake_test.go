@@ -9,11 +9,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"teamdata/e2e/kit/engines"
 )
 
 // handshakesTest runs a test of a server in memory, and in its own time, where a handshake takes a
 // millisecond, and one of the protocol "slow" an hour.
 func handshakesTest(t *testing.T, test func(env *testEnv, dial func(protocol string) *tls.Conn, most func() int64)) {
+	engines.NeedsOwnTime(t)
 	secure := newTestEnv(t, Config{}).localTLS()
 	synctest.Test(t, func(t *testing.T) {
 		env := newTestEnv(t, Config{MaxClientConns: 1000})

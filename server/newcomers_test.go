@@ -10,12 +10,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"teamdata/e2e/kit/engines"
 	"teamdata/internal/ratelimit"
 )
 
 // newcomersTest runs a test of a server in memory that watches its client, and in its own
 // time.
 func newcomersTest(t *testing.T, c Config, test func(dial func(protocol string) *tls.Conn)) {
+	engines.NeedsOwnTime(t)
 	secure := newTestEnv(t, Config{}).localTLS()
 	synctest.Test(t, func(t *testing.T) {
 		env := newTestEnv(t, c)

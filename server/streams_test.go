@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"teamdata/e2e/kit/engines"
 )
 
 // takeNothing gives the server no room to send a body on any stream.
@@ -91,6 +93,7 @@ func (env *testEnv) pipes(secure *tls.Config) (dial func(protocol string) *tls.C
 
 // Who is cut off with requests open keeps their room for a while.
 func TestHTTP2RoomOfWhoIsCut(t *testing.T) {
+	engines.NeedsOwnTime(t)
 	secure := newTestEnv(t, Config{}).localTLS()
 	synctest.Test(t, func(t *testing.T) {
 		env := newTestEnv(t, Config{MaxConns: 5})
@@ -145,6 +148,7 @@ func (fromLoopback) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127
 
 // A connection that waits for its next request is closed after two minutes.
 func TestIdleConnections(t *testing.T) {
+	engines.NeedsOwnTime(t)
 	secure := newTestEnv(t, Config{}).localTLS()
 	for _, protocol := range []string{"http/1.1", "h2"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -179,6 +183,7 @@ func TestIdleConnections(t *testing.T) {
 
 // A short answer that isn't taken is dropped after 10 seconds.
 func TestHTTP2AnswerNotTaken(t *testing.T) {
+	engines.NeedsOwnTime(t)
 	secure := newTestEnv(t, Config{}).localTLS()
 	synctest.Test(t, func(t *testing.T) {
 		env := newTestEnv(t, Config{})

@@ -87,7 +87,7 @@ func TestRenameModule(t *testing.T) {
 		t.Errorf("docs/testing.md is\n%s\n%v", text, err)
 	}
 	content, err = os.ReadFile(filepath.Join(folder, "docs/clients.md"))
-	if text := string(content); err != nil || strings.Count(text, `"example.com/acme/teamdata/client`) != 3 || strings.Contains(text, "-rl teamdata/") || strings.Contains(text, "s|teamdata/") {
+	if text := string(content); err != nil || strings.Count(text, `"example.com/acme/teamdata/client`) != 4 || strings.Contains(text, "-rl teamdata/") || strings.Contains(text, "s|teamdata/") {
 		t.Errorf("docs/clients.md is\n%s\n%v", text, err)
 	}
 	if unformatted := in("gofmt", "-l", "."); unformatted != "" {

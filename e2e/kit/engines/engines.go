@@ -25,6 +25,15 @@ func NeedsFile(t testing.TB) {
 	}
 }
 
+// NeedsOwnTime skips a test that runs in a bubble of package synctest: what wakes a
+// connection to a database stands outside it, which ends the program.
+func NeedsOwnTime(t testing.TB) {
+	t.Helper()
+	if OnDatabase() {
+		t.Skip("its time is its own, and that of a database isn't")
+	}
+}
+
 // Opener returns what opens a new engine at a path, which a database has no use for.
 // Of the options a database takes the clock and BeforeCommit.
 func Opener(t testing.TB, o boltstore.Options) func(path string, now func() time.Time) (store.Engine, error) {
