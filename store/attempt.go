@@ -66,12 +66,14 @@ func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration
 	return disableUnresponsive(tx, &d)
 }
 
-// record adds the outcome of an attempt to its delivery, and returns what it counts.
+// record adds the outcome of an attempt to its delivery, which nobody has leased any more,
+// and returns what it counts.
 func (d *Delivery) record(a Attempt, schedule []time.Duration) DeliveryCounts {
 	if d.FirstAttemptAt.IsZero() {
 		d.FirstAttemptAt = toMillisecond(a.StartedAt)
 	}
 	d.Attempts++
+	d.Leases = nil
 	switch {
 	case a.Acknowledged():
 		d.State, d.FinishedAt = StateAcknowledged, toMillisecond(a.EndedAt)

@@ -280,7 +280,6 @@ func (d *Delivery) recordPull(a Attempt, schedule []time.Duration) DeliveryCount
 	default:
 		a.StartedAt = a.EndedAt
 	}
-	d.Leases = nil
 	return d.record(a, schedule)
 }
 
