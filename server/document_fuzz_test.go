@@ -15,7 +15,7 @@ import (
 	"teamdata/e2e/kit"
 )
 
-var requestSeeds = kit.NewSeeds("requests.seeds", 4)
+var requestSeeds = kit.NewSeeds("requests.seeds", 24)
 
 // TestRequestsOfTheDocument makes requests up out of openapi.json and pull.json, right
 // ones and such as they forbid, and holds each answer to the document and to what the
