@@ -64,8 +64,16 @@ func (n *fleetNode) start() {
 	ctx, p.stop = context.WithCancel(context.Background())
 	grace, p.cut = context.WithCancel(context.Background())
 	p.running.Go(func() {
-		if err := p.dispatcher.Run(ctx, grace); err != nil && f.isCalm() {
-			f.breaks(schedule, "the dispatcher of %s ended with %v", n.name, err)
+		// A server that can't read at its start what is due ends, and is started again.
+		for err := p.dispatcher.Run(ctx, grace); err != nil; err = p.dispatcher.Run(ctx, grace) {
+			if f.isCalm() {
+				f.breaks(schedule, "the dispatcher of %s ended with %v", n.name, err)
+			}
+			f.note("%s can't read what is due, and starts again", n.name)
+			if wait(ctx, time.Second) != nil {
+				return
+			}
+			f.trouble(time.Now())
 		}
 	})
 	p.running.Go(func() { p.job(ctx) })
