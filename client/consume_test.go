@@ -233,6 +233,25 @@ func TestConsumeRefuses(t *testing.T) {
 	}
 }
 
+// What was given back and comes again before the consumer has heard so is handled.
+func TestConsumeGivenBackLate(t *testing.T) {
+	s := toConsume(t)
+	s.front.nacked = make(chan struct{})
+	t.Cleanup(func() { close(s.front.nacked) })
+	s.add("usr_error")
+	again := false
+	s.run(teamdata.Consumer{Handle: func(ctx context.Context, e teamdata.Event) error {
+		if !again {
+			again = true
+			return errors.New("not yet")
+		}
+		return s.take(ctx, e)
+	}})
+	s.until("that it is given back", func() bool { return s.states()["retrying"] == 1 })
+	s.Advance(time.Minute)
+	s.until("what was given back", s.acknowledged(1))
+}
+
 // What does not verify is given back, and no handler sees it.
 func TestConsumeVerifies(t *testing.T) {
 	s := toConsume(t)
@@ -525,6 +544,7 @@ func codeOf(err error) string {
 // front stands before a server, and does something to the next pulls.
 type front struct {
 	url    string
+	nacked chan struct{} // when it is closed, nacks that were executed are answered; nil: at once
 	mu     sync.Mutex
 	faults []string
 }
@@ -543,6 +563,13 @@ func newFront(t *testing.T, s *teamdatatest.Server) *front {
 		fault := ""
 		if q.URL.Path == "/pull/whe_1" {
 			fault = f.pop()
+		}
+		if f.nacked != nil && strings.HasSuffix(q.URL.Path, "/nack") {
+			answer := httptest.NewRecorder()
+			proxy.ServeHTTP(answer, q)
+			<-f.nacked
+			w.WriteHeader(answer.Code)
+			return
 		}
 		switch fault {
 		case "cut":

@@ -152,13 +152,14 @@ func (c *consuming) handled(t *taken, err error) {
 }
 
 // take queues a delivery that was pulled. One that is still here, since its lease ended in
-// between, goes on with the new one.
+// between, goes on with the new one, unless it is being given back: it was, and comes again
+// before the answer that says so.
 func (c *consuming) take(d PulledDelivery, until time.Time) {
 	if c.unconfirmed[d.ID] {
 		return
 	}
 	t, here := c.held[d.ID]
-	if !here {
+	if here = here && !t.giving; !here {
 		t = &taken{}
 		c.held[d.ID] = t
 	}

@@ -213,7 +213,9 @@ func (c *consuming) giveBack(t *taken, why error) {
 		c.again.NackDeliveries(c.rest, c.Endpoint, Nack{Deliveries: []LeasedDelivery{leased}, Reason: &reason})
 		return func() {
 			c.returning--
-			delete(c.held, leased.ID)
+			if c.held[leased.ID] == t {
+				delete(c.held, leased.ID)
+			}
 		}
 	})
 }

@@ -361,14 +361,17 @@ class Consuming<Own extends { type: string }> {
     return error.retryAfter ? 1000 * error.retryAfter + firstWaitMs * Math.random() : waitMs;
   }
 
-  /** Queues a delivery that was pulled. One that is still here, since its lease ended in between, goes on with the new one. */
+  /**
+   * Queues a delivery that was pulled. One that is still here, since its lease ended in between, goes on with the new
+   * one, unless it is being given back: it was, and comes again before the answer that says so.
+   */
   async #take(delivery: PulledDelivery, until: number): Promise<void> {
     const { id, lease } = delivery;
     if (this.#unconfirmed.has(id)) {
       return;
     }
     const here = this.#held.get(id);
-    if (here) {
+    if (here && !here.giving) {
       Object.assign(here, { lease, until, ended: false });
       return;
     }
@@ -470,7 +473,9 @@ class Consuming<Own extends { type: string }> {
         // it comes again
       } finally {
         this.#returning--;
-        this.#held.delete(id);
+        if (this.#held.get(id) === taken) {
+          this.#held.delete(id);
+        }
       }
     });
   }

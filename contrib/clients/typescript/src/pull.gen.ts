@@ -76,8 +76,7 @@ export interface components {
             leaseEndsAt: string;
             /**
              * @description The `webhook-signature` of a push. While a secret is rotated there are several, separated by spaces.
-             * @example v1
-             * @example B8qvxOb4QOb6rKLK24I330thuE71ZvWrxSFSEM9/g/4=
+             * @example v1,B8qvxOb4QOb6rKLK24I330thuE71ZvWrxSFSEM9/g/4=
              */
             signature: string;
             /**
