@@ -39,11 +39,12 @@ type events struct {
 	servers atomic.Pointer[[]*program.Process] // that run
 	of      [writers][]string                  // the ids, by writer, in order
 	count   atomic.Int64
+	half    chan struct{} // closed when more than half are accepted, or no more will be
 	end     sync.WaitGroup
 }
 
 func newEvents(t *testing.T, servers ...*program.Process) *events {
-	e := &events{T: t}
+	e := &events{T: t, half: make(chan struct{})}
 	e.servers.Store(&servers)
 	return e
 }
@@ -51,6 +52,7 @@ func newEvents(t *testing.T, servers ...*program.Process) *events {
 // write begins to post n events, shared out to writers. Each event is posted until it is
 // accepted.
 func (e *events) write(n int) {
+	half := sync.OnceFunc(func() { close(e.half) })
 	for w := range writers {
 		e.end.Go(func() {
 			for i := w; i < n && e.Context().Err() == nil; i += writers {
@@ -59,10 +61,16 @@ func (e *events) write(n int) {
 					return
 				}
 				e.of[w] = append(e.of[w], id)
-				e.count.Add(1)
+				if e.count.Add(1) == int64(n/2)+1 {
+					half()
+				}
 			}
 		})
 	}
+	go func() {
+		e.end.Wait()
+		half()
+	}()
 }
 
 func (e *events) post(writer int, key string) (id string) {
@@ -84,11 +92,12 @@ func (e *events) post(writer int, key string) (id string) {
 // all are the ids of all events.
 func (e *events) all() (ids []string) { return slices.Concat(e.of[:]...) }
 
-// acknowledged waits until all is: nothing is waiting, and nothing leased.
+// acknowledged waits until all is: nothing is waiting, and nothing leased. What is left changes
+// until then.
 func (e *events) acknowledged(d *program.Data) {
 	e.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
-	for {
+	var deadline time.Time
+	for before := ""; ; {
 		left := ""
 		for _, state := range []string{"pending", "retrying", "leased"} {
 			left += d.MustRun("delivery", "list", "--org", "org_acme", "--endpoint", "whe_1", "--state", state, "--quiet")
@@ -96,7 +105,10 @@ func (e *events) acknowledged(d *program.Data) {
 		if !strings.Contains(left, store.PrefixDelivery) {
 			return
 		}
-		if time.Now().After(deadline) {
+		switch {
+		case left != before:
+			before, deadline = left, time.Now().Add(2*time.Minute)
+		case time.Now().After(deadline):
 			e.Fatalf("these are left:\n%s", left)
 		}
 	}

@@ -46,7 +46,7 @@ func consumers(t *testing.T, kill bool, places ...*program.Data) {
 	stop, kills := make(chan struct{}), make(chan int)
 	go func() { kills <- killed(t, kit.Random(t), all, 4, stop) }()
 	if kill {
-		servers[0].Await("a half", func() bool { return e.count.Load() > int64(n)/2 })
+		<-e.half
 		left := servers[1:]
 		e.servers.Store(&left)
 		servers[0].Kill()
