@@ -20,7 +20,7 @@ type clusterRound struct {
 	kind        string
 	node        *clusterNode
 	began, over time.Time
-	wentOn      time.Duration  // until others sent what the node had; 0: it was not looked at
+	wentOn      time.Duration  // until others sent what was accepted for endpoints that the node had; 0: at once, or it was not looked at
 	waited      time.Duration  // the longest that a request took which was answered meanwhile
 	again       map[string]int // requests beyond what was recorded, by endpoint
 }
@@ -193,7 +193,7 @@ func (c *cluster) lostIn(at time.Time) *clusterRound {
 	return nil
 }
 
-// How long it takes until deliveries go on. While other tests run too that is more: full
+// How long it takes until what is accepted is sent. While other tests run too that is more: full
 // sizes run alone, and are held to it.
 var goesOnWithin = map[string]time.Duration{"killed": 7 * time.Second, "paused": 7 * time.Second, "requests held": 7 * time.Second, "answers held": 7 * time.Second, "stopped": 500 * time.Millisecond}
 
