@@ -237,7 +237,8 @@ func TestConsumeRefuses(t *testing.T) {
 func TestConsumeGivenBackLate(t *testing.T) {
 	s := toConsume(t)
 	s.front.nacked = make(chan struct{})
-	t.Cleanup(func() { close(s.front.nacked) })
+	answer := sync.OnceFunc(func() { close(s.front.nacked) })
+	t.Cleanup(answer) // also if it fails
 	s.add("usr_error")
 	again := false
 	s.run(teamdata.Consumer{Handle: func(ctx context.Context, e teamdata.Event) error {
@@ -250,6 +251,7 @@ func TestConsumeGivenBackLate(t *testing.T) {
 	s.until("that it is given back", func() bool { return s.states()["retrying"] == 1 })
 	s.Advance(time.Minute)
 	s.until("what was given back", s.acknowledged(1))
+	answer()
 }
 
 // What does not verify is given back, and no handler sees it.
