@@ -11,13 +11,13 @@ const env = (name: string): string => process.env[name]!;
 const admin = new AdminClient({ baseUrl: env("SERVER"), key: env("OPERATOR_TOKEN") });
 
 // pullable makes an org with an endpoint to pull from, and runs consumers of it.
-async function pullable(t: TestContext, faults = "") {
+async function pullable(t: TestContext, faults = "", send = fetch) {
   const org = (await admin.createOrg({ name: "Pull", id: `org_${randomUUID()}` })).id;
   t.after(() => admin.deleteOrg(org));
   await admin.addMember(org, { userId: "usr_ada", role: "owner" });
   const { id: endpoint, secret } = await admin.createEndpoint(org, { kind: "pull", events: ["member.added"] });
   const { id: keyId, key } = await admin.createKey(org, { scopes: ["receive"], endpoints: [endpoint], createdBy: "usr_ada" });
-  const client = new Client({ baseUrl: `${env("FRONT")}/${faults}/${randomUUID()}`, key: key! });
+  const client = new Client({ baseUrl: `${env("FRONT")}/${faults}/${randomUUID()}`, key: key!, fetch: send });
   const handled: string[] = [];
 
   const run = (more: Partial<Consumer> = {}) => {
@@ -97,6 +97,34 @@ test("what is refused is given back with the reason", async (t) => {
   assert.match(reason, /^the database is \uFFFDaway é+…$/);
   assert.equal(reason.length, 300);
   assert.equal(refused[0], back!.id);
+});
+
+test("what was given back, and comes again before that is answered, is handled", async (t) => {
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  t.after(answer); // also if it fails
+  const p = await pullable(t, "", async (...request) => {
+    const response = await fetch(...request);
+    if (String(request[0]).endsWith("/nack")) {
+      await answered;
+    }
+    return response;
+  });
+  await p.add("usr_a");
+  let n = 0;
+  const { stop } = p.run({
+    handle: () => {
+      if (n++ === 0) {
+        throw new Error("not yet");
+      }
+    },
+  });
+  const [back] = await p.until("retrying", 1);
+  await admin.replayDelivery(p.org, back!.id);
+  await p.until("acknowledged", 1);
+  answer();
+  await stop();
+  assert.equal(n, 2);
 });
 
 test("what does not verify is given back, and no handler sees it", async (t) => {
