@@ -29,6 +29,8 @@ type Endpoint struct {
 	DisabledReason string // after what the system disabled it, such as "6 failed attempts: …"; empty: it did not
 
 	VerifiedAt time.Time // when a request that it got was first verified on the settings page; zero: not yet
+
+	Sending SendOptions // how events are sent there; zero: as to any other, and always of one that is pulled
 }
 
 // Bounds of an endpoint.
@@ -49,10 +51,14 @@ var endpoints = rows.Define(&rows.Table[Endpoint]{
 		c.Text(&e.DisabledBy)
 		c.Text(&e.DisabledReason)
 		c.Time(&e.VerifiedAt)
+		e.Sending.fields(c)
 	},
 	Head: endpointHead,
 	Secrets: func(e *Endpoint) []rows.Secret {
-		return []rows.Secret{{Name: "secret", Text: &e.Secret}, {Name: "oldSecret", Text: &e.OldSecret}}
+		return []rows.Secret{
+			{Name: "secret", Text: &e.Secret}, {Name: "oldSecret", Text: &e.OldSecret},
+			{Name: "headerValues", Text: &e.Sending.headerValues}, {Name: "clientKey", Text: &e.Sending.ClientKey},
+		}
 	},
 	By: []rows.By[Endpoint]{{
 		Index: rows.Index{Name: "endpointNumbers", Record: func(dst, _, key []byte) []byte { return append(dst, key...) }},
