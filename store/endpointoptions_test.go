@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -267,4 +268,65 @@ func TestSealedOptions(t *testing.T) {
 			s.Equal("what is read", []string{e.Sending.HeaderValues()[0], e.Sending.ClientKey}, []string{hidden, key})
 		})
 	}
+}
+
+// Owners are mailed once about each client certificate that ends within 14 days, and the
+// operator sees those of 28 days, the first ones first.
+func TestClientCertificateExpires(t *testing.T) { onBoth(t, testClientCertificateExpires) }
+
+func testClientCertificateExpires(s *subject) {
+	s.Seed()
+	s.Write(func(tx store.Tx) error {
+		return addMember(tx, store.Member{OrgID: acme, UserID: bob, Role: store.RoleAdmin, Email: "bob@example.com"})
+	})
+	ca, first := issuer.New(s, "ours"), s.Clock.Now().Add(40*day)
+	give := func(id string, until time.Time) {
+		s.Helper()
+		certificate, key := ca.Issue(s, "acme", until)
+		s.Write(changeEndpoint(acme, id, store.EndpointChange{Sending: store.SendChange{ClientCertificate: &certificate, ClientKey: &key}}))
+	}
+	s.Write(func(tx store.Tx) error {
+		_, err := store.CreateEndpoint(tx, ada, store.Endpoint{ID: "whe_p", OrgID: acme, Events: []string{"*"}})
+		return errors.Join(err, second(store.CreateEndpoint(tx, ada, store.Endpoint{ID: "whe_2", OrgID: acme, URL: "https://example.com", Events: []string{"*"}})))
+	})
+	give("whe_1", first)
+	give("whe_2", first.Add(-day))
+	mails := map[string]bool{} // those that nobody sends are dropped after a while
+	at := func(before time.Duration, wantMails int, wantNamed ...string) (latest store.Mail) {
+		s.Helper()
+		s.Clock.Move(first.Add(-before).Sub(s.Clock.Now()))
+		s.sweep(day)
+		for _, m := range s.Mails() {
+			if m.Template == store.MailClientCertificateExpiring {
+				latest, mails[m.ID] = m, true
+			}
+		}
+		var named []string
+		s.Read(func(tx store.Tx) error {
+			named = nil
+			ending, err := tx.EndingClientCertificates()
+			for _, c := range ending {
+				named = append(named, strings.TrimPrefix(c.Name, "client certificate of org_acme/"))
+			}
+			return err
+		})
+		s.Equal(fmt.Sprint("mails ", before, " before"), len(mails), wantMails)
+		s.Equal(fmt.Sprint("named ", before, " before"), named, wantNamed)
+		return latest
+	}
+	at(29*day+time.Millisecond, 0)
+	at(29*day, 0, "whe_2")
+	at(28*day, 0, "whe_2", "whe_1")
+	at(15*day, 0, "whe_2", "whe_1")
+	m := at(15*day-time.Millisecond, 1, "whe_2", "whe_1")
+	s.Equal("the mail", []any{m.To, m.Values}, []any{"bob@example.com", map[string]string{
+		"orgName": acme, "endpointId": "whe_2", "endpointName": "whe_2", "endpointUrl": "https://example.com", "expiresAt": store.FormatTime(first.Add(-day)),
+	}})
+	at(14*day, 1, "whe_2", "whe_1")
+	at(13*day, 2, "whe_2", "whe_1")
+	s.Write(changeEndpoint(acme, "whe_2", store.EndpointChange{Sending: store.SendChange{Rate: new("1/s")}}))
+	at(12*day, 2, "whe_2", "whe_1")
+	give("whe_2", first.Add(100*day))
+	at(-day, 2, "whe_1")
+	at(-90*day, 3, "whe_1", "whe_2")
 }
