@@ -129,7 +129,7 @@ func (s *session) explain(o operation, err error) error {
 	case errors.Is(err, teamdata.ErrNoAnswer) && o.method != http.MethodGet:
 		return hint.With(httpclient.Unanswered(err), "it may have been done all the same: check before you try again")
 	case network:
-		return httpclient.Unanswered(err)
+		return unanswered{httpclient.Unanswered(err), err}
 	case s.cmd.Context().Err() != nil:
 		return context.Cause(s.cmd.Context())
 	case isNotJSON(err):
@@ -157,6 +157,12 @@ func (s *session) explain(o operation, err error) error {
 	}
 	return hint.With(err, advice)
 }
+
+// unanswered is the error for people of a request without an answer, and its cause.
+type unanswered struct{ error, cause error }
+
+func (u unanswered) Error() string   { return u.error.Error() }
+func (u unanswered) Unwrap() []error { return []error{u.error, u.cause} }
 
 // isNotJSON reports whether an answer could not be read as what it should be.
 func isNotJSON(err error) bool {
