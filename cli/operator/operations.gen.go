@@ -62,7 +62,7 @@ var (
 	endPortalSession   = operation{"DELETE", "/orgs/{org}/portal-sessions/{session}", "End a portal session", nil}
 	listAuditLog       = operation{"GET", "/orgs/{org}/audit-log", "List the audit log", []flag{
 		{"actor", "actor", text, false, "only entries with this `actor`. System means those without one"},
-		{"action", "action", text, false, "only entries whose `action` begins with this, such as member."},
+		{"action", "action", text, false, "only entries whose `action` begins with this: member. means whatever was done to members"},
 		{"target", "target", text, false, "only entries with this `target`: its id, or a part of the name of a member or an API key, or of an endpoint's URL"},
 		{"since", "since", pastTime, false, "only entries of what was done at this `time` or later"},
 		{"until", "until", pastTime, false, "only entries of what was done before this `time`"},
@@ -152,7 +152,7 @@ var (
 	deleteEventType = operation{"DELETE", "/event-types/{type}", "Delete an event type", nil}
 	listOperatorLog = operation{"GET", "/audit-log", "List the operator's log", []flag{
 		{"actor", "actor", text, false, "only entries with this `actor`. System means those without one"},
-		{"action", "action", text, false, "only entries whose `action` begins with this, such as member."},
+		{"action", "action", text, false, "only entries whose `action` begins with this: member. means whatever was done to members"},
 		{"target", "target", text, false, "only entries with this `target`: its id, or a part of the name of a member or an API key, or of an endpoint's URL"},
 		{"since", "since", pastTime, false, "only entries of what was done at this `time` or later"},
 		{"until", "until", pastTime, false, "only entries of what was done before this `time`"},

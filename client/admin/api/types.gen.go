@@ -208,7 +208,7 @@ type AuditLogEntry struct {
 
 // AuditLogEntryFilter Which entries of an audit log. The fields combine; a field that is null or left out selects all.
 type AuditLogEntryFilter struct {
-	// Action What the action begins with, such as `member.`.
+	// Action What the action begins with: `member.` means whatever was done to members.
 	Action *string `json:"action,omitempty"`
 
 	// Actor Who did it; `System` means entries without an actor.

@@ -94,7 +94,7 @@ export interface components {
         };
         /** @description Which entries of an audit log. The fields combine; a field that is null or left out selects all. */
         AuditLogEntryFilter: {
-            /** @description What the action begins with, such as `member.`. */
+            /** @description What the action begins with: `member.` means whatever was done to members. */
             action?: string | null;
             /** @description Who did it; `System` means entries without an actor. */
             actor?: string | null;
