@@ -18,6 +18,7 @@ var notMeasured = map[string]map[string]string{
 		"leased, both up to 100,000":                        "a limit",
 		"a check ends after 100,000 steps":                  "a limit",
 	},
+	"docs/audit-log.md":    {"holds up to 100,000": "a limit"},
 	"docs/certificates.md": {"takes longer than 25 seconds": "a limit"},
 	"docs/clients.md":      {"after 0.5 s, 1 s, 2 s": "the schedule of retries"},
 	"docs/format.md": {
