@@ -143,22 +143,34 @@ func FindAudit(tx Tx, orgID string, f AuditFilter, at Cursor, limit int, dst []b
 	if begin := f.Begin(); at.Compare(begin) < 0 {
 		at = begin
 	}
-	found := Page{Items: dst, Last: at}
-	all, err := tx.AuditPage(orgID, at, maxAuditScanned, []byte{'['})
+	found := Page{Items: dst, Last: at, More: true}
+	for left, n := maxAuditScanned, limit+1; found.More && left > 0; left, n = left-n, min(2*n, left-n) {
+		n = min(n, left)
+		if more, err := f.addFound(tx, orgID, n, limit, &found); err != nil || !more {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// addFound adds to a page what the filter selects of the next n entries, and reports whether
+// the search goes on.
+func (f AuditFilter) addFound(tx Tx, orgID string, n, limit int, found *Page) (goesOn bool, err error) {
+	all, err := tx.AuditPage(orgID, found.Last, n, []byte{'['})
 	if err != nil {
-		return Page{}, err
+		return false, err
 	}
 	entries, err := AuditEntries(all)
 	if err != nil {
-		return Page{}, err
+		return false, err
 	}
 	for _, e := range entries {
 		switch {
 		case f.EndsBefore(e.CreatedAt):
-			return found, nil
+			found.More = false
+			return false, nil
 		case found.Count == limit:
-			found.More = true
-			return found, nil
+			return false, nil
 		case f.Matches(e):
 			if found.Count > 0 {
 				found.Items = append(found.Items, ',')
@@ -169,7 +181,7 @@ func FindAudit(tx Tx, orgID string, f AuditFilter, at Cursor, limit int, dst []b
 		found.Last = CursorOf(e.CreatedAt, e.ID)
 	}
 	found.More = all.More
-	return found, nil
+	return true, nil
 }
 
 // AuditEntries are the entries of a page whose items follow an opening bracket.

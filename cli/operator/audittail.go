@@ -55,14 +55,13 @@ func addTail(r *resource) {
 		use: "tail", short: "Print the audit logs of all orgs as JSON lines, and follow them",
 		long: `Prints one audit entry a line, as JSON with its orgId: those of all orgs, or of
 --org. Within an org they are in the order of its log, and orgs are merged by
-time. With --follow it goes on with what is added, for as long as the server
-takes to come back if it is away, and asks for it every second; without --follow
-it ends.
+time. With --follow it goes on with what is added, and asks for that every
+second. If the server is away, it waits until it is back.
 
 With --cursor-file it goes on where the last one with this file ended. What was
 printed after the position was saved last is printed again: each entry comes at
-least once. With --output each comes exactly once, since the file's own last
-lines tell what it has; its cursor file is FILE.cursor by default. A file that is
+least once. With --output each comes exactly once, since the last lines of the
+file tell what it has; its cursor file is FILE.cursor by default. A file that is
 renamed, as by logrotate, is made anew.`,
 		example:  "audit tail --since 24h\naudit tail --follow --cursor-file audit.cursor | shipper\naudit tail --follow --output /var/log/teamdata/audit.jsonl\naudit tail --org org_acme --action member.",
 		connects: true,

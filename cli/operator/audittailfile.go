@@ -230,7 +230,7 @@ func (o *tailed) resume(covered int64, at map[string]store.Cursor) error {
 		case err == io.EOF && len(line) == 0:
 			return nil
 		case err == io.EOF && startsEntry(line):
-			return o.Truncate(o.size)
+			return os.Truncate(o.Name(), o.size) // Windows can't do it by a file that is open to append
 		}
 		org, position, ok := positionInLine(line)
 		if err != nil || !ok {

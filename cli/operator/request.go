@@ -62,6 +62,10 @@ func (s *session) retrying(err error, wait time.Duration) bool {
 	if !ok || refused.Status != http.StatusTooManyRequests {
 		return false
 	}
+	if s.target.Served && s.waited { // a command that goes on for days says it once
+		return true
+	}
+	s.waited = true
 	who := "the server asks to wait for"
 	if refused.RetryAfter == 0 {
 		who = "the server has too many requests; trying again in"
