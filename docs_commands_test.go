@@ -34,6 +34,10 @@ var commandsOfPages = map[string]map[string]string{
 		"## With the local CA": "variables of programs of others",
 		"## Try it":            "e2e/serve TestAssistantsPage",
 	},
+	"docs/audit-log.md": {
+		"## Search":                    "e2e/docs TestPastedCommands",
+		"## Carry it to another store": "e2e/docs TestPastedCommands",
+	},
 	"docs/backup.md": {
 		"## Back up":            "e2e/docs TestPastedCommands",
 		"## Restore":            "e2e/docs TestPastedCommands",

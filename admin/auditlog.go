@@ -8,16 +8,54 @@ import (
 	"teamdata/wire/web"
 )
 
-func (r *request) listAuditLog() error {
-	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
-		return tx.AuditPage(r.org(), q.After, q.Limit, []byte(web.PageStart))
+func (r *request) listAuditLog() error { return r.auditPage(r.org()) }
+
+// listOperatorLog is listAuditLog for the server itself.
+func (r *request) listOperatorLog() error { return r.auditPage(store.OperatorLog) }
+
+// auditPage answers with a page of the entries of a log that a filter selects.
+func (r *request) auditPage(log string) error {
+	fields, err := filterFields(r.HTTP.URL.RawQuery, store.AuditFilterFields)
+	if err != nil {
+		return err
+	}
+	filter, err := store.ParseAuditFilter(func(name string) string { return fields[name] })
+	if err != nil {
+		return err
+	}
+	q, err := web.ParsePageQuery(r.HTTP.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	return r.view(func(tx store.Tx) (store.Answer, error) {
+		page, err := store.FindAudit(tx, log, filter, q.After, q.Limit, []byte(web.PageStart))
+		after := q.AfterText
+		if page.Count == 0 && !page.Last.IsZero() { // continues after the last one read, even if none was shown
+			after = page.Last.String()
+		}
+		return ok(web.AppendPageEnd(page, after)), err
 	})
 }
 
-// listOperatorLog is listAuditLog for the server itself.
-func (r *request) listOperatorLog() error {
-	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
-		return store.OperatorLogPage(tx, q.After, q.Limit, []byte(web.PageStart))
+// maxEnds is how many ends a page may have.
+const maxEnds = 1000
+
+// listAuditLogEnds answers where the logs of orgs end, so that one request tells a follower
+// which of them have moved.
+func (r *request) listAuditLogEnds() error {
+	return r.pageUpTo(maxEnds, func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+		orgs, err := tx.Orgs(q.After.ID, q.Limit+1)
+		var failed error // of reading an end
+		page := pageOf(orgs, 0, q, func(o store.Org) string { return o.ID }, func(o store.Org) []byte {
+			end, err := tx.AuditEnd(o.ID)
+			failed = cmp.Or(failed, err)
+			at := ""
+			if !end.IsZero() {
+				at = end.String()
+			}
+			return newObject().text("orgId", o.ID).nullable("end", at).end()
+		})
+		return page, cmp.Or(err, failed)
 	})
 }
 

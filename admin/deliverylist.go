@@ -37,21 +37,30 @@ func (r *request) listDeliveries() error {
 	})
 }
 
-// parseFilter reads a filter from a query. A parameter must not be empty: a script
-// whose variable is not set doesn't mean all deliveries.
+// parseFilter reads a filter from a query.
 func parseFilter(query string) (store.DeliveryFilter, error) {
+	fields, err := filterFields(query, store.DeliveryFilterFields)
+	if err != nil {
+		return store.DeliveryFilter{}, err
+	}
+	return store.ParseDeliveryFilter(func(name string) string { return fields[name] }, nil)
+}
+
+// filterFields reads the fields of a filter from a query. A parameter must not be empty: a
+// script whose variable is not set doesn't mean all.
+func filterFields(query string, names []string) (map[string]string, error) {
 	fields := map[string]string{}
-	for _, name := range store.DeliveryFilterFields {
+	for _, name := range names {
 		value, given, err := web.Parameter(query, name)
 		if err == nil && given && value == "" {
 			err = store.Invalid(name, "is empty").Advise("leave it out for all")
 		}
 		if err != nil {
-			return store.DeliveryFilter{}, err
+			return nil, err
 		}
 		fields[name] = value
 	}
-	return store.ParseDeliveryFilter(func(name string) string { return fields[name] }, nil)
+	return fields, nil
 }
 
 // findDeliveries reads until the page is full or maxScanned were read. It reads one

@@ -32,6 +32,7 @@ var operations = []operation{
 	{method: "GET", path: "/status", status: 200, answer: `{"version":"1.2.3","dataFile":"/srv/teamdata.db","size":65536,"schema":1,"sealed":false,"aheadOfClock":null,"since":` + at + `,"addresses":["https://127.0.0.1:8443"],"certificates":[{"name":"data.example.com","authority":"https://acme.test/dir","notAfter":` + at + `,"nextRenewal":null,"lastError":"no answer","lastErrorAt":null}],"waiting":{"endpoints":0,"dueAt":null,"pull":0,"pullAt":null,"leased":0,"mails":0},"deletedOrgs":[]}`},
 	{method: "GET", path: "/backup", status: 200, answer: "{{*}}"},
 	{method: "GET", path: "/audit-log", status: 200, answer: `{"data":[],"next":null,"hasMore":false}`},
+	{method: "GET", path: "/audit-log-ends", status: 200, answer: `{"data":[{"orgId":"org_acme","end":"1767225600000.aud_1"},{"orgId":"org_other","end":null}],"next":"0.org_other","hasMore":false}`},
 	{method: "GET", path: "/orgs", status: 200, answer: `{"data":[` + acme + `,{"id":"org_other",{{*}}}],"next":"0.org_other","hasMore":false}`},
 	{method: "POST", path: "/orgs", body: `{"id":"org_new","name":"New"}`, status: 201,
 		answer: `{"id":"org_new","name":"New","createdAt":` + at + `,"subscription":{"id":"{{sub}}","product":"teamdata","plan":"selfHosted","interval":"none","status":"active"}}`},

@@ -7,7 +7,12 @@ import (
 
 // page answers with a page of a list.
 func (r *request) page(read func(tx store.Tx, q web.PageQuery) (store.Page, error)) error {
-	q, err := web.ParsePageQuery(r.HTTP.URL.RawQuery)
+	return r.pageUpTo(web.MaxLimit, read)
+}
+
+// pageUpTo is page for a list whose pages have up to so many items.
+func (r *request) pageUpTo(most int, read func(tx store.Tx, q web.PageQuery) (store.Page, error)) error {
+	q, err := web.ParsePageQueryUpTo(most, r.HTTP.URL.RawQuery)
 	if err != nil {
 		return err
 	}

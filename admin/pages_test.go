@@ -56,6 +56,7 @@ func TestPages(t *testing.T) {
 		"/orgs/org_acme/endpoints":       {"id", 8},
 		"/orgs/org_acme/audit-log":       {"id", 1},
 		"/orgs/org_acme/portal-sessions": {"id", 8},
+		"/audit-log-ends":                {"orgId", 9},
 		"/plans":                         {"name", 12},
 		"/event-types":                   {"name", 15},
 		"/operator-tokens":               {"id", 8},

@@ -5,6 +5,7 @@ package admin
 // routes are the operations of the API's description.
 var routes = []route{
 	{"GET", "/audit-log", noBody, (*request).listOperatorLog},
+	{"GET", "/audit-log-ends", noBody, (*request).listAuditLogEnds},
 	{"GET", "/backup", noBody, (*request).readBackup},
 	{"GET", "/event-types", noBody, (*request).listEventTypes},
 	{"PUT", "/event-types/:type", maxBody, (*request).putEventType},

@@ -38,6 +38,8 @@ func (c connector) connect(ctx context.Context, t operator.Target) (operator.Con
 		return operator.Connection{}, err
 	case client != nil:
 		return connection(overSocket(client)), nil
+	case t.Served:
+		return operator.Connection{}, hint.With(fmt.Errorf("%w on %s", operator.ErrNoServer, path), "start it with teamdata serve, or name another with --data, --socket or --server")
 	}
 	file, err := c.open(ctx, t)
 	if !errors.Is(err, app.ErrInUse) {

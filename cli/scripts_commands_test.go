@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -109,6 +110,15 @@ func awaitText(ts *testscript.TestScript, text, file string) {
 		content, err := os.ReadFile(ts.MkAbs(file))
 		return err == nil && strings.Contains(string(content), text)
 	})
+}
+
+// tear cuts the last bytes of a file.
+func tear(ts *testscript.TestScript, file, bytes string) {
+	n, err := strconv.ParseInt(bytes, 10, 64)
+	ts.Check(err)
+	info, err := os.Stat(ts.MkAbs(file))
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(file), max(0, info.Size()-n)))
 }
 
 // until polls for something that another process does.

@@ -28,6 +28,7 @@ import (
 //	get PATH [KEY]   asks the API of that server with a key
 //	page URL         asks that server for a page
 //	await TEXT FILE  waits until a file holds a text
+//	tear FILE N      cuts the last bytes of a file
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"teamdata": func(ts *testscript.TestScript, neg bool, args []string) { mustEnd(ts, args, exitOf(neg)) },
@@ -39,6 +40,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"get":      func(ts *testscript.TestScript, _ bool, args []string) { get(ts, args) },
 		"page":     func(ts *testscript.TestScript, _ bool, args []string) { answered(ts, args[0], nil) },
 		"await":    func(ts *testscript.TestScript, _ bool, args []string) { awaitText(ts, args[0], args[1]) },
+		"tear":     func(ts *testscript.TestScript, _ bool, args []string) { tear(ts, args[0], args[1]) },
 	}
 }
 

@@ -131,19 +131,13 @@ func AuditAccount(failed error, tx Tx, actorID, userID, action string) error {
 	return err
 }
 
-// operatorLog replaces the org id for the operator's actions on the server. No
+// OperatorLog replaces the org id for the operator's actions on the server. No
 // org has this id.
-const operatorLog = ""
-
-// OperatorLogPage reads up to limit entries of the operator's log after a cursor
-// and appends the items to dst.
-func OperatorLogPage(tx Tx, after Cursor, limit int, dst []byte) (Page, error) {
-	return tx.AuditPage(operatorLog, after, limit, dst)
-}
+const OperatorLog = ""
 
 // AuditOperator appends what the operator did to the operator's log, as auditBy does.
 func AuditOperator(failed error, tx Tx, actorID, action, target string) error {
-	e := AuditEntry{OrgID: operatorLog, ActorID: actorID, Action: action, TargetID: target}
+	e := AuditEntry{OrgID: OperatorLog, ActorID: actorID, Action: action, TargetID: target}
 	if failed == nil {
 		failed = e.check()
 	}

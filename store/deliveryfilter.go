@@ -83,17 +83,21 @@ func ParseDeliveryFilter(get func(name string) string, bound func(field, text st
 	if bound == nil {
 		bound = filterTime
 	}
-	if f.Since, _, err = bound("since", get("since")); err != nil {
-		return DeliveryFilter{}, err
-	}
-	_, f.Until, err = bound("until", get("until"))
-	if err == nil && !f.Until.IsZero() && f.Until.Before(f.Since) {
-		err = Invalid("until", "must not be before since")
-	}
-	if err != nil {
+	if f.Since, f.Until, err = parsePeriod(get, bound); err != nil {
 		return DeliveryFilter{}, err
 	}
 	return f, nil
+}
+
+// parsePeriod parses since and until by bound.
+func parsePeriod(get func(name string) string, bound func(field, text string) (first, end time.Time, err error)) (since, until time.Time, err error) {
+	if since, _, err = bound("since", get("since")); err == nil {
+		_, until, err = bound("until", get("until"))
+	}
+	if err == nil && !until.IsZero() && until.Before(since) {
+		err = Invalid("until", "must not be before since")
+	}
+	return since, until, err
 }
 
 func (f DeliveryFilter) check() error {

@@ -59,7 +59,7 @@ func (r *request) keyRow(tx store.Tx, k store.APIKey) (keyRow, error) {
 // keysThatPull are the keys that work and may pull from an endpoint, as far as they are
 // searched.
 func (r *request) keysThatPull(tx store.Tx, id string) (rows []keyRow, err error) {
-	keys, err := tx.APIKeys(r.Org.ID, "", maxKeysNamed)
+	keys, err := tx.APIKeys(r.Org.ID, "", store.MaxKeysNamed)
 	for _, k := range keys {
 		if err != nil || !k.Scopes.Has(store.ScopeReceive) || !k.MayPull(id) {
 			continue

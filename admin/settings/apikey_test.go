@@ -114,7 +114,7 @@ func (w *env) entries() (entries []store.AuditEntry) {
 	w.View(func(tx store.Tx) error {
 		page, err := tx.AuditPage("org_acme", store.Cursor{}, 1e6, []byte{'['})
 		if err == nil {
-			entries, err = auditEntries(page)
+			entries, err = store.AuditEntries(page)
 		}
 		return err
 	})

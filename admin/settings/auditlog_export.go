@@ -17,7 +17,7 @@ const (
 // was the last when it began.
 type auditExport struct {
 	r      *request
-	filter auditFilter
+	filter store.AuditFilter
 	name   string // of the format
 	format exportFormat
 	after  store.Cursor // of the last entry that was read
@@ -46,8 +46,9 @@ func appendJSONLine(dst []byte, e store.AuditEntry) []byte { return append(e.App
 // pass for a complete one.
 func (r *request) exportAuditLog() error {
 	query := r.HTTP.URL.Query()
-	x := &auditExport{r: r, filter: auditFilterOf(query), name: query.Get("format")}
-	if err := r.View(x.begin); err != nil {
+	x := &auditExport{r: r, name: query.Get("format")}
+	filter := auditFilterOf(query)
+	if err := r.View(func(tx store.Tx) error { return x.begin(tx, filter) }); err != nil {
 		return err
 	}
 	if err := r.viewAudited(func(tx store.Tx) error { return store.AuditExport(tx, r.actor(), r.Org.ID) }); err != nil {
@@ -63,19 +64,19 @@ func (r *request) exportAuditLog() error {
 }
 
 // begin reads the parameters of the request, and the first chunk.
-func (x *auditExport) begin(tx store.Tx) (err error) {
+func (x *auditExport) begin(tx store.Tx, filter auditFilter) (err error) {
 	var ok bool
 	if x.format, ok = exportFormats[x.name]; !ok {
 		return store.Invalid("format", "must be csv or jsonl")
 	}
-	if err := x.filter.parse(x.r, tx); err != nil {
+	if x.filter, err = filter.parse(x.r, tx); err != nil {
 		return err
 	}
 	latest, err := tx.AuditPageBefore(x.r.Org.ID, store.Cursor{}, 1, nil)
 	if err != nil {
 		return err
 	}
-	x.after, x.last = cursorAt(x.filter.Since), latest.Last
+	x.after, x.last = x.filter.Begin(), latest.Last
 	x.body = append(x.body, x.format.header...)
 	return x.next(tx)
 }
@@ -86,13 +87,13 @@ func (x *auditExport) next(tx store.Tx) error {
 	if err != nil {
 		return err
 	}
-	entries, err := auditEntries(page)
+	entries, err := store.AuditEntries(page)
 	for _, e := range entries {
 		if x.isAfterEnd(e) {
 			x.done = true
 			return nil
 		}
-		if x.filter.match(e) {
+		if x.filter.Matches(e) {
 			x.body = x.format.add(x.body, e)
 		}
 	}
@@ -103,7 +104,7 @@ func (x *auditExport) next(tx store.Tx) error {
 // isAfterEnd reports whether an entry, and so all that follow, is after the end of the
 // export.
 func (x *auditExport) isAfterEnd(e store.AuditEntry) bool {
-	return entryPosition(e).Compare(x.last) > 0 || x.filter.isAfter(e.CreatedAt)
+	return entryPosition(e).Compare(x.last) > 0 || x.filter.EndsBefore(e.CreatedAt)
 }
 
 func (x *auditExport) setHeaders() {

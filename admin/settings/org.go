@@ -122,7 +122,7 @@ func (p *overviewPage) findFailures(r *request, tx store.Tx) error {
 }
 
 func (p *overviewPage) findChanges(r *request, tx store.Tx) error {
-	entries, err := r.readEntriesBack(tx, auditFilter{})(store.Cursor{}, maxChanges)
+	entries, err := r.readEntriesBack(tx, store.AuditFilter{})(store.Cursor{}, maxChanges)
 	for i := 0; i < len(entries) && err == nil; i++ {
 		var row auditRow
 		row, err = r.auditRow(tx, entries[i])

@@ -64,9 +64,6 @@ func (t *timeRange) parse(zone *time.Location, now time.Time) (err error) {
 	return err
 }
 
-// isAfter reports whether a time is after the range.
-func (t timeRange) isAfter(at time.Time) bool { return !t.Until.IsZero() && !at.Before(t.Until) }
-
 // timeForms are what rows show, the values of date and time inputs, and dates.
 var timeForms = []timeForm{
 	{"15:04:05", time.Second, "day"},

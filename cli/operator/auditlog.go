@@ -20,10 +20,10 @@ func auditCommand(e *env) *cobra.Command {
 	var ofServer bool
 	list := action{
 		use: "list", short: "List the audit log, oldest first",
-		example: "audit list\naudit list --json\naudit list --operator",
+		example: "audit list\naudit list --actor usr_ada --since 24h\naudit list --action member. --target usr_bob --json\naudit list --operator",
 		op:      listAuditLog,
 		columns: columns{"ENTRY", "id", "WHEN", "createdAt", "ACTION", "action", "ACTOR", "actorId", "TARGET", "targetId"},
-		none:    "no audit entries yet",
+		none:    "no such audit entries",
 	}
 	list.do = func(s *session) error {
 		if ofServer {
@@ -31,7 +31,10 @@ func auditCommand(e *env) *cobra.Command {
 		}
 		return s.list(&list)
 	}
-	r.add(list).Flags().BoolVar(&ofServer, "operator", false, "list what was done to the server: orgs, plans, event types and operator tokens")
+	listing := r.add(list).Flags()
+	listing.BoolVar(&ofServer, "operator", false, "list what was done to the server: orgs, plans, event types and operator tokens")
+	list.op.bind(listing)
+	addTail(r)
 	var file string
 	add := action{
 		use: "add", short: "Add audit entries",

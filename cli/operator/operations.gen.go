@@ -60,8 +60,14 @@ var (
 	}}
 	listPortalSessions = operation{"GET", "/orgs/{org}/portal-sessions", "List the portal sessions", nil}
 	endPortalSession   = operation{"DELETE", "/orgs/{org}/portal-sessions/{session}", "End a portal session", nil}
-	listAuditLog       = operation{"GET", "/orgs/{org}/audit-log", "List the audit log", nil}
-	addAuditEntry      = operation{"POST", "/orgs/{org}/audit-log", "Add an audit log entry", []flag{
+	listAuditLog       = operation{"GET", "/orgs/{org}/audit-log", "List the audit log", []flag{
+		{"actor", "actor", text, false, "only entries with this `actor`. System means those without one"},
+		{"action", "action", text, false, "only entries whose `action` begins with this: member. means whatever was done to members"},
+		{"target", "target", text, false, "only entries with this `target`: its id, or a part of the name of a member or an API key, or of an endpoint's URL"},
+		{"since", "since", pastTime, false, "only entries of what was done at this `time` or later"},
+		{"until", "until", pastTime, false, "only entries of what was done before this `time`"},
+	}}
+	addAuditEntry = operation{"POST", "/orgs/{org}/audit-log", "Add an audit log entry", []flag{
 		{"action", "action", text, true, "the `action`, such as door.opened"},
 		{"actorId", "actor-id", text, false, "the actor; null for no actor. If it is left out, the actor is that of Teamdata-Actor"},
 		{"targetId", "target-id", text, false, "the `id` of the action's target"},
@@ -154,8 +160,15 @@ var (
 	putEventType   = operation{"PUT", "/event-types/{type}", "Create or update an event type", []flag{
 		{"description", "description", text, false, "its `description`, for receivers: the meaning of the event"},
 	}}
-	deleteEventType     = operation{"DELETE", "/event-types/{type}", "Delete an event type", nil}
-	listOperatorLog     = operation{"GET", "/audit-log", "List the operator's log", nil}
+	deleteEventType = operation{"DELETE", "/event-types/{type}", "Delete an event type", nil}
+	listOperatorLog = operation{"GET", "/audit-log", "List the operator's log", []flag{
+		{"actor", "actor", text, false, "only entries with this `actor`. System means those without one"},
+		{"action", "action", text, false, "only entries whose `action` begins with this: member. means whatever was done to members"},
+		{"target", "target", text, false, "only entries with this `target`: its id, or a part of the name of a member or an API key, or of an endpoint's URL"},
+		{"since", "since", pastTime, false, "only entries of what was done at this `time` or later"},
+		{"until", "until", pastTime, false, "only entries of what was done before this `time`"},
+	}}
+	listAuditLogEnds    = operation{"GET", "/audit-log-ends", "List where the audit logs end", nil}
 	listNodes           = operation{"GET", "/nodes", "List the nodes", nil}
 	listOperatorTokens  = operation{"GET", "/operator-tokens", "List the operator tokens", nil}
 	createOperatorToken = operation{"POST", "/operator-tokens", "Create an operator token", []flag{

@@ -46,7 +46,11 @@ type Target struct {
 	TokenFile   string // file with the operator token; empty: the environment
 	PublicURL   string // where people reach the server, for work without one; empty: not known
 	Make        bool   // make the data file if it is not there
+	Served      bool   // only by a server, never in this process; without one it is [ErrNoServer]
 }
+
+// ErrNoServer is the error of a target that has to be served and is not.
+var ErrNoServer = errors.New("no server listens")
 
 // TokenFrom is what the operator token is read from, for people.
 func (t Target) TokenFrom() string {
@@ -136,8 +140,10 @@ func (e *env) run(cmd *cobra.Command, args []string, a *action) (err error) {
 	}
 	e.target.Make = a.makes
 	s := &session{env: e, cmd: cmd, args: args, out: output{cmd.OutOrStdout(), e.Width(cmd.OutOrStdout())}}
-	if err := s.connect(); err != nil {
-		return err
+	if !a.connects {
+		if err := s.connect(); err != nil {
+			return err
+		}
 	}
 	defer func() { err = errors.Join(err, s.disconnect()) }()
 	if err := s.confirm(a); err != nil {

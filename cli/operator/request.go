@@ -62,6 +62,10 @@ func (s *session) retrying(err error, wait time.Duration) bool {
 	if !ok || refused.Status != http.StatusTooManyRequests {
 		return false
 	}
+	if s.target.Served && s.waited { // a command that goes on for days says it once
+		return true
+	}
+	s.waited = true
 	who := "the server asks to wait for"
 	if refused.RetryAfter == 0 {
 		who = "the server has too many requests; trying again in"
@@ -129,7 +133,7 @@ func (s *session) explain(o operation, err error) error {
 	case errors.Is(err, teamdata.ErrNoAnswer) && o.method != http.MethodGet:
 		return hint.With(httpclient.Unanswered(err), "it may have been done all the same: check before you try again")
 	case network:
-		return httpclient.Unanswered(err)
+		return unanswered{httpclient.Unanswered(err), err}
 	case s.cmd.Context().Err() != nil:
 		return context.Cause(s.cmd.Context())
 	case isNotJSON(err):
@@ -157,6 +161,12 @@ func (s *session) explain(o operation, err error) error {
 	}
 	return hint.With(err, advice)
 }
+
+// unanswered is the error for people of a request without an answer, and its cause.
+type unanswered struct{ error, cause error }
+
+func (u unanswered) Error() string   { return u.error.Error() }
+func (u unanswered) Unwrap() []error { return []error{u.error, u.cause} }
 
 // isNotJSON reports whether an answer could not be read as what it should be.
 func isNotJSON(err error) bool {

@@ -53,6 +53,7 @@ type action struct {
 	columns  columns                                        // of a list
 	none     string                                         // what to say of an empty list
 	do       func(s *session) error                         // nil: request op, and print the answer
+	connects bool                                           // do connects by itself
 }
 
 func newResource(e *env, name, short string) *resource {

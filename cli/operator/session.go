@@ -23,6 +23,7 @@ type session struct {
 	end       func() error // of the connection; nil: there is none
 	out       output
 	warned    bool // that the server has another version
+	waited    bool // as its rate limit asked for
 }
 
 // maxNamed is how many orgs an error names.

@@ -144,9 +144,10 @@ func (c *Client) EndPortalSession(ctx context.Context, org, session string, opti
 }
 
 // ListAuditLog lists the audit log. Everything that was done in the org, oldest first.
-// An entry never changes.
-func (c *Client) ListAuditLog(org string) teamdata.List[AuditLogEntry] {
-	return teamdata.NewList[AuditLogEntry](c.Transport, "/orgs/"+url.PathEscape(org)+"/audit-log")
+// An entry never changes. Filters combine. If few match, a page may be short or empty
+// while hasMore is true; its next is as far as was searched.
+func (c *Client) ListAuditLog(org string, filter ...AuditLogEntryFilter) teamdata.List[AuditLogEntry] {
+	return filtered(teamdata.NewList[AuditLogEntry](c.Transport, "/orgs/"+url.PathEscape(org)+"/audit-log"), filter)
 }
 
 // AddAuditEntry adds an audit log entry. Without an actorId the actor is that of
@@ -275,7 +276,7 @@ func (c *Client) TestEndpoint(ctx context.Context, org, endpoint string, test Te
 // attempt, or before the first attempt by the time when they were queued. A leased one
 // stands where it was pulled. Filters combine; without a state, deliveries in any state
 // are listed. If few match, a page may be short or empty while hasMore is true.
-func (c *Client) ListDeliveries(org string, filter DeliveryFilter) teamdata.List[Delivery] {
+func (c *Client) ListDeliveries(org string, filter ...DeliveryFilter) teamdata.List[Delivery] {
 	return filtered(teamdata.NewList[Delivery](c.Transport, "/orgs/"+url.PathEscape(org)+"/deliveries"), filter)
 }
 
@@ -375,8 +376,18 @@ func (c *Client) DeleteEventType(ctx context.Context, name string, options ...te
 // ListOperatorLog lists the operator's log. Everything that was done to the server,
 // oldest first: orgs, plans, event types and operator tokens that were created, changed
 // or deleted. The actorId is that of Teamdata-Actor, or the id of the operator token.
-func (c *Client) ListOperatorLog() teamdata.List[AuditLogEntry] {
-	return teamdata.NewList[AuditLogEntry](c.Transport, "/audit-log")
+// Filters combine. If few match, a page may be short or empty while hasMore is true;
+// its next is as far as was searched.
+func (c *Client) ListOperatorLog(filter ...AuditLogEntryFilter) teamdata.List[AuditLogEntry] {
+	return filtered(teamdata.NewList[AuditLogEntry](c.Transport, "/audit-log"), filter)
+}
+
+// ListAuditLogEnds lists where the audit logs end. The position of the last entry of
+// each org's audit log, in order of the orgs' ids. A program that follows the logs of
+// many orgs learns from it which have new entries, and reads those alone: each has end
+// as the next of its last page. teamdata audit tail --follow does so.
+func (c *Client) ListAuditLogEnds() teamdata.List[AuditLogEnd] {
+	return teamdata.NewList[AuditLogEnd](c.Transport, "/audit-log-ends")
 }
 
 // ListNodes lists the nodes. Nodes are the servers that share a database. They are

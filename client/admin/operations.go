@@ -65,16 +65,18 @@ func (c *Client) AdvanceClock(ctx context.Context, by time.Duration, options ...
 }
 
 // filtered is a list with what a filter says, which are texts and times, as the parameters
-// of their names.
-func filtered[T any](l teamdata.List[T], filter any) teamdata.List[T] {
-	text, err := json.Marshal(filter)
-	if err != nil { // a time past the year 9999, which the server is to refuse
-		return l.With("since", err.Error())
-	}
-	var parameters map[string]string
-	json.Unmarshal(text, &parameters)
-	for name, value := range parameters {
-		l = l.With(name, value)
+// of their names. Of several filters a later one decides about a field that both have.
+func filtered[T, F any](l teamdata.List[T], filters []F) teamdata.List[T] {
+	for _, filter := range filters {
+		text, err := json.Marshal(filter)
+		if err != nil { // a time past the year 9999, which the server is to refuse
+			return l.With("since", err.Error())
+		}
+		var parameters map[string]string
+		json.Unmarshal(text, &parameters)
+		for name, value := range parameters {
+			l = l.With(name, value)
+		}
 	}
 	return l
 }

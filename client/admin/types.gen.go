@@ -11,7 +11,10 @@ type (
 	APIKeyPage          = api.APIKeyPage
 	Advance             = api.Advance
 	Attempt             = api.Attempt
+	AuditLogEnd         = api.AuditLogEnd
+	AuditLogEndPage     = api.AuditLogEndPage
 	AuditLogEntry       = api.AuditLogEntry
+	AuditLogEntryFilter = api.AuditLogEntryFilter
 	AuditLogPage        = api.AuditLogPage
 	Certificate         = api.Certificate
 	Clock               = api.Clock

@@ -26,3 +26,4 @@ again teamdata.service
 for node in $(systemctl list-units --plain --no-legend --full 'teamdata@*.service' | cut -d ' ' -f 1); do
   again "$node"
 done
+again teamdata-audit.service

@@ -8,7 +8,7 @@ esac
 [ -d /run/systemd/system ] || exit 0
 
 # The socket first, which would start the service again.
-systemctl disable --now teamdata.socket teamdata.service
+systemctl disable --now teamdata-audit.service teamdata.socket teamdata.service
 for node in $(systemctl list-units --plain --no-legend --full 'teamdata@*.service' | cut -d ' ' -f 1); do
   systemctl disable --now "$node"
 done

@@ -21,6 +21,8 @@ func TestPastedCommands(t *testing.T) {
 		change        *strings.Replacer
 	}{
 		{"docs/admin-api.md", "## Where it is", []string{`"schema":1`}, strings.NewReplacer()},
+		{"docs/audit-log.md", "## Search", []string{"no such audit entries"}, strings.NewReplacer()},
+		{"docs/audit-log.md", "## Carry it to another store", []string{`{"orgId":"org_acme"`}, strings.NewReplacer(" --output audit.jsonl", "")},
 		{"docs/webhooks.md", "## When it fails", []string{"whe_hook", "rpl_"}, strings.NewReplacer("replay create", "replay create --yes")}, // nobody is there to ask
 		{"docs/webhooks.md", "## Try it", []string{"", "webhook.test"}, strings.NewReplacer("teamdata listen", ": ")},                       // it has stories of its own, and does not end
 		{"docs/backup.md", "## Back up", []string{""}, strings.NewReplacer("/var/backups/", "backup-of-", "/var/lib/teamdata/", "")},

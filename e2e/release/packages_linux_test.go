@@ -27,8 +27,8 @@ func TestPackageScripts(t *testing.T) {
 	}
 	d.nodes = []string{"teamdata@a.service", "teamdata@b.service"}
 	const list = "list-units --plain --no-legend --full teamdata@*.service"
-	restarts := []string{"daemon-reload", "try-restart teamdata.service", list, "try-restart teamdata@a.service", "try-restart teamdata@b.service"}
-	stops := []string{"disable --now teamdata.socket teamdata.service", list, "disable --now teamdata@a.service", "disable --now teamdata@b.service"}
+	restarts := []string{"daemon-reload", "try-restart teamdata.service", list, "try-restart teamdata@a.service", "try-restart teamdata@b.service", "try-restart teamdata-audit.service"}
+	stops := []string{"disable --now teamdata-audit.service teamdata.socket teamdata.service", list, "disable --now teamdata@a.service", "disable --now teamdata@b.service"}
 	for _, call := range []struct {
 		line string
 		want []string
@@ -227,7 +227,7 @@ func (p *packaged) checkFiles() {
 	licence := map[string]string{"deb": "usr/share/doc/teamdata/copyright", "rpm": "usr/share/licenses/teamdata/LICENSE"}[p.kind]
 	for path, mode := range map[string]os.FileMode{
 		"usr/bin/teamdata": 0o755, "etc/teamdata": os.ModeDir | 0o711, environmentFile: 0o600, licence: 0o644,
-		"usr/lib/systemd/system/teamdata.service": 0o644, "usr/lib/systemd/system/teamdata@.service": 0o644, "usr/lib/systemd/system/teamdata.socket": 0o644,
+		"usr/lib/systemd/system/teamdata.service": 0o644, "usr/lib/systemd/system/teamdata@.service": 0o644, "usr/lib/systemd/system/teamdata.socket": 0o644, "usr/lib/systemd/system/teamdata-audit.service": 0o644,
 		"usr/share/man/man1/teamdata-serve.1.gz": 0o644, "usr/share/bash-completion/completions/teamdata": 0o644,
 	} {
 		info, err := os.Stat(p.at(path))

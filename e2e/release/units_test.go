@@ -48,6 +48,7 @@ func valueOf(t *testing.T, list []directive, name string) (value string) {
 var units = map[string]string{
 	"teamdata.service":        "contrib/systemd/teamdata.service",
 	"teamdata@node-1.service": "contrib/systemd/teamdata@.service",
+	"teamdata-audit.service":  "contrib/systemd/teamdata-audit.service",
 }
 
 // The socket is verified beside the service that it starts.
@@ -68,6 +69,9 @@ func TestSocketUnitVerifies(t *testing.T) {
 func TestUnitFlags(t *testing.T) {
 	for name, file := range units {
 		line := strings.Fields(valueOf(t, directives(t, file, "="), "ExecStart"))
+		if strings.HasPrefix(name, "teamdata-audit") {
+			continue
+		}
 		if line[1] != "serve" {
 			t.Fatalf("%s starts %v", name, line)
 		}
@@ -81,6 +85,21 @@ func TestUnitFlags(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
+	}
+}
+
+// The unit of the audit log starts a command that works: it waits for the server.
+func TestAuditUnitFlags(t *testing.T) {
+	line := strings.Fields(valueOf(t, directives(t, units["teamdata-audit.service"], "="), "ExecStart"))
+	folder := t.TempDir()
+	for i, word := range line {
+		line[i] = strings.NewReplacer("/var/log/teamdata", folder, "/var/lib/teamdata", folder).Replace(word)
+	}
+	p := program.Begin(t, exec.Command(program.Binary(t), line[1:]...))
+	p.Says("no server listens on " + folder + "/teamdata.db.sock; trying again")
+	p.StopWell()
+	if _, err := os.Stat(folder + "/audit.jsonl.cursor"); err != nil {
+		t.Error(err)
 	}
 }
 

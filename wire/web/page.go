@@ -11,7 +11,7 @@ import (
 // Bounds of the parameter limit.
 const (
 	minLimit     = 1
-	maxLimit     = 100
+	MaxLimit     = 100 // of most lists
 	defaultLimit = 50
 )
 
@@ -24,14 +24,17 @@ type PageQuery struct {
 
 // ParsePageQuery reads the parameters limit and after of a URL's query, and
 // ignores the rest.
-func ParsePageQuery(query string) (PageQuery, error) {
+func ParsePageQuery(query string) (PageQuery, error) { return ParsePageQueryUpTo(MaxLimit, query) }
+
+// ParsePageQueryUpTo is ParsePageQuery for a list whose limit may be most.
+func ParsePageQueryUpTo(most int, query string) (PageQuery, error) {
 	q := PageQuery{Limit: defaultLimit}
 	text, given, err := Parameter(query, "limit")
 	if err != nil {
 		return q, err
 	}
 	if given {
-		if q.Limit, err = parseLimit(text); err != nil {
+		if q.Limit, err = parseLimit(text, most); err != nil {
 			return q, err
 		}
 	}
@@ -65,15 +68,13 @@ func Parameter(query, name string) (value string, given bool, err error) {
 }
 
 // parseLimit reads ASCII digits, any number of them.
-func parseLimit(text string) (int, error) {
+func parseLimit(text string, most int) (int, error) {
 	limit, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || limit < minLimit || limit > maxLimit {
-		return 0, errLimit
+	if err != nil || limit < minLimit || limit > uint64(most) {
+		return 0, store.Invalid("limit", "must be a whole number from %d to %d, in digits", minLimit, most).Advise("leave it out for %d", defaultLimit)
 	}
 	return int(limit), nil
 }
-
-var errLimit = store.Invalid("limit", "must be a whole number from %d to %d, in digits", minLimit, maxLimit).Advise("leave it out for %d", defaultLimit)
 
 // PageStart is the start of a page's body.
 const PageStart = `{"data":[`

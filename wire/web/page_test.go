@@ -88,7 +88,7 @@ func TestPageQuery(t *testing.T) {
 func FuzzPageQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query string) {
 		q, err := ParsePageQuery(query)
-		if err == nil && (q.Limit < minLimit || q.Limit > maxLimit || q.AfterText != "" && !contractCursor.MatchString(q.AfterText)) {
+		if err == nil && (q.Limit < minLimit || q.Limit > MaxLimit || q.AfterText != "" && !contractCursor.MatchString(q.AfterText)) {
 			t.Errorf("%q passed as %+v", query, q)
 		}
 		values, malformed := url.ParseQuery(query)

@@ -167,6 +167,27 @@ type Attempt struct {
 	KeyID *string `json:"keyId,omitempty"`
 }
 
+// AuditLogEnd Where an org's audit log ends.
+type AuditLogEnd struct {
+	// OrgID The id of the org.
+	OrgID string `json:"orgId"`
+
+	// End The position of its last entry, as `next` of a page has it; null if there is none. Of two positions the later one has the greater number before the full stop or, if that is the same, the greater text behind it.
+	End *string `json:"end"`
+}
+
+// AuditLogEndPage A page of ends.
+type AuditLogEndPage struct {
+	// Data The ends of this page.
+	Data []AuditLogEnd `json:"data"`
+
+	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
+	Next *Next `json:"next"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
+}
+
 // AuditLogEntry An entry of the audit log.
 type AuditLogEntry struct {
 	// ID The id of the entry.
@@ -183,6 +204,24 @@ type AuditLogEntry struct {
 
 	// CreatedAt When it was done, in UTC.
 	CreatedAt Time `json:"createdAt"`
+}
+
+// AuditLogEntryFilter Which entries of an audit log. The fields combine; a field that is null or left out selects all.
+type AuditLogEntryFilter struct {
+	// Action What the action begins with: `member.` means whatever was done to members.
+	Action *string `json:"action,omitempty"`
+
+	// Actor Who did it; `System` means entries without an actor.
+	Actor *string `json:"actor,omitempty"`
+
+	// Since It was done at this time, or later.
+	Since *time.Time `json:"since,omitempty"`
+
+	// Target What it was done to: its id, or a part of the name of a member or an API key, or of an endpoint's URL.
+	Target *string `json:"target,omitempty"`
+
+	// Until It was done before this time.
+	Until *time.Time `json:"until,omitempty"`
 }
 
 // AuditLogPage A page of entries, oldest first.

@@ -174,9 +174,15 @@ export class AdminClient extends AdminBase {
     return send(this.transport, "DELETE", path`/orgs/${org}/portal-sessions/${session}`, undefined, options);
   }
 
-  /** Lists the audit log. Everything that was done in the org, oldest first. An entry never changes. */
-  listAuditLog(org: string, options?: ListOptions): List<types.AuditLogEntry> {
-    return new List(this.transport, path`/orgs/${org}/audit-log`, options);
+  /**
+   * Lists the audit log. Everything that was done in the org, oldest first. An entry
+   * never changes. Filters combine. If few match, a page may be short or empty while
+   * `hasMore` is true; its `next` is as far as was searched.
+   */
+  listAuditLog(org: string, options: ListOptions & NonNullable<types.AuditLogEntryFilter> = {}): List<types.AuditLogEntry> {
+    const { actor, action, target, since, until, ...rest } = options;
+    const filter = Object.entries({ actor, action, target, since, until }).filter(([, value]) => value != null);
+    return new List(this.transport, path`/orgs/${org}/audit-log`, rest, Object.fromEntries(filter) as Record<string, string>);
   }
 
   /** Adds an audit log entry. Without an `actorId` the actor is that of `Teamdata-Actor`; null means no actor. */
@@ -431,10 +437,24 @@ export class AdminClient extends AdminBase {
   /**
    * Lists the operator's log. Everything that was done to the server, oldest first: orgs,
    * plans, event types and operator tokens that were created, changed or deleted. The
-   * `actorId` is that of `Teamdata-Actor`, or the id of the operator token.
+   * `actorId` is that of `Teamdata-Actor`, or the id of the operator token. Filters
+   * combine. If few match, a page may be short or empty while `hasMore` is true; its
+   * `next` is as far as was searched.
    */
-  listOperatorLog(options?: ListOptions): List<types.AuditLogEntry> {
-    return new List(this.transport, "/audit-log", options);
+  listOperatorLog(options: ListOptions & NonNullable<types.AuditLogEntryFilter> = {}): List<types.AuditLogEntry> {
+    const { actor, action, target, since, until, ...rest } = options;
+    const filter = Object.entries({ actor, action, target, since, until }).filter(([, value]) => value != null);
+    return new List(this.transport, "/audit-log", rest, Object.fromEntries(filter) as Record<string, string>);
+  }
+
+  /**
+   * Lists where the audit logs end. The position of the last entry of each org's audit
+   * log, in order of the orgs' ids. A program that follows the logs of many orgs learns
+   * from it which have new entries, and reads those alone: each has `end` as the `next`
+   * of its last page. `teamdata audit tail --follow` does so.
+   */
+  listAuditLogEnds(options?: ListOptions): List<types.AuditLogEnd> {
+    return new List(this.transport, "/audit-log-ends", options);
   }
 
   /**

@@ -64,6 +64,21 @@ export interface components {
             /** @description How long it took, in milliseconds, to the microsecond. */
             tookMs: number;
         };
+        /** @description Where an org's audit log ends. */
+        AuditLogEnd: {
+            /** @description The position of its last entry, as `next` of a page has it; null if there is none. Of two positions the later one has the greater number before the full stop or, if that is the same, the greater text behind it. */
+            end: string | null;
+            /** @description The id of the org. */
+            orgId: string;
+        };
+        /** @description A page of ends. */
+        AuditLogEndPage: {
+            /** @description The ends of this page. */
+            data: components["schemas"]["AuditLogEnd"][];
+            /** @description Whether more follow at the time of the request. */
+            hasMore: boolean;
+            next: components["schemas"]["Next"];
+        };
         /** @description An entry of the audit log. */
         AuditLogEntry: {
             /** @description The action, such as `member.added`. */
@@ -77,6 +92,25 @@ export interface components {
             /** @description The id of the action's target; null if there is none. */
             targetId: string | null;
         };
+        /** @description Which entries of an audit log. The fields combine; a field that is null or left out selects all. */
+        AuditLogEntryFilter: {
+            /** @description What the action begins with: `member.` means whatever was done to members. */
+            action?: string | null;
+            /** @description Who did it; `System` means entries without an actor. */
+            actor?: string | null;
+            /**
+             * Format: date-time
+             * @description It was done at this time, or later.
+             */
+            since?: string | null;
+            /** @description What it was done to: its id, or a part of the name of a member or an API key, or of an endpoint's URL. */
+            target?: string | null;
+            /**
+             * Format: date-time
+             * @description It was done before this time.
+             */
+            until?: string | null;
+        } | null;
         /** @description A page of entries, oldest first. */
         AuditLogPage: {
             /** @description The entries of this page. */
@@ -957,7 +991,10 @@ export type APIKey = components['schemas']['APIKey'];
 export type APIKeyPage = components['schemas']['APIKeyPage'];
 export type Advance = components['schemas']['Advance'];
 export type Attempt = components['schemas']['Attempt'];
+export type AuditLogEnd = components['schemas']['AuditLogEnd'];
+export type AuditLogEndPage = components['schemas']['AuditLogEndPage'];
 export type AuditLogEntry = components['schemas']['AuditLogEntry'];
+export type AuditLogEntryFilter = components['schemas']['AuditLogEntryFilter'];
 export type AuditLogPage = components['schemas']['AuditLogPage'];
 export type Certificate = components['schemas']['Certificate'];
 export type Clock = components['schemas']['Clock'];
