@@ -35,8 +35,9 @@ type Retention struct {
 // IdempotencyTTL, deliveries with their events when they have been finished, or
 // held, for the given times, mails that could not be sent after MailTTL, what is
 // left of removed endpoints and orgs, sessions, sign-in links and replays that have
-// ended, and old counts. It also takes back what consumers leased and left, and queues the
-// mails about endpoints that nobody pulls from or whose client certificate expires.
+// ended, and old counts. It also takes back what consumers leased and left, queues the
+// mails about endpoints that nobody pulls from or whose client certificate expires, and
+// tells which keys expire.
 func Sweep(ctx context.Context, s Store, r Retention) error {
 	w := sweep{ctx: ctx, store: s, report: r.Dropped, pace: newPace(SweepEvery)}
 	w.repeat("idempotency", Tx.ExpireIdempotencyRecords)
@@ -50,6 +51,7 @@ func Sweep(ctx context.Context, s Store, r Retention) error {
 	w.each("replay", among(Tx.AllReplayJobs, expiredReplay), dropReplay)
 	w.repeat("counts", dropDeliveryCounts)
 	w.warnOfClientCertificates()
+	w.tellOfKeys()
 	if w.warnOfUnpulled(); w.mailed && r.Mailed != nil {
 		r.Mailed()
 	}
