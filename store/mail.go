@@ -38,6 +38,7 @@ const MailNotPulled = "notPulled"
 // certificate is about to expire. Its values are orgName, endpointId, endpointName,
 // endpointUrl and expiresAt.
 const MailClientCertificateExpiring = "clientCertificateExpiring"
+
 // MailAPIKeyExpiring is the template of the mail to the creator of a key that expires in 14
 // days or 1 day. Its values are orgName, keyId, keyName, which may be empty, expiresAt and
 // days.
