@@ -98,6 +98,10 @@ var commandsOfPages = map[string]map[string]string{
 	"docs/settings.md": {
 		"## Check your settings": "e2e/docs TestShownOutput",
 	},
+	"docs/signals.md": {
+		"## Getting signals":          "needs a receiver at a public address; delivery TestEventsAreSentAsDescribed sends signals to one",
+		"## The server's own signals": "a server that goes on; app TestSignalsOfTheServer calls what it does",
+	},
 	"docs/start.md": {
 		"## First event in five minutes": "e2e/docs TestFirstEvent",
 	},

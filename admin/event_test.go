@@ -192,5 +192,5 @@ func TestBuiltInTypesAreComplete(t *testing.T) {
 			t.Errorf("%s is missing in eventtypes.json", name)
 		}
 	}
-	equal(t, "types", len(store.BuiltInEventTypes), 7)
+	equal(t, "types", len(store.BuiltInEventTypes), 14)
 }

@@ -1,8 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -146,4 +149,79 @@ type refusing struct{ store.Store }
 
 func (refusing) Update(context.Context, store.Scope, func(store.Tx) error) error {
 	return store.Unavailable(context.DeadlineExceeded)
+}
+
+// The operator's org gets one signal about each certificate, over restarts, and one about each
+// backup that was due and failed, however often it is retried.
+func TestSignalsOfTheServer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "teamdata.db")
+	now := time.Date(2026, 12, 20, 0, 0, 0, 0, time.UTC)
+	s, err := boltstore.Open(path, boltstore.Options{NoSync: true})
+	kit.Must(t, err)
+	kit.Must(t, s.Update(t.Context(), store.All, func(tx store.Tx) error {
+		_, errOrg := store.ImportOrg(tx, store.Org{ID: "org_ops", Name: "Ops"})
+		_, errEndpoint := store.ImportEndpoint(tx, store.Endpoint{ID: "whe_1", OrgID: "org_ops", Events: []string{"teamdata.*"}})
+		return errors.Join(errOrg, errEndpoint)
+	}))
+	status := []store.CertificateStatus{{Name: "a.pem", NotAfter: now.AddDate(0, 0, 10)}, {Name: "good.pem", NotAfter: now.AddDate(0, 3, 0)}}
+	var a *App
+	var b *backups
+	start := func() {
+		a = &App{store: s, log: zerolog.Nop(), settings: Settings{OperatorOrg: "org_ops", BackupDir: filepath.Join(t.TempDir(), "none", "there"), BackupEvery: time.Hour, BackupKeep: 1}}
+		b = a.backups(s)
+		b.now = func() time.Time { return now }
+	}
+	hold := func(when string, certificates, backups int) {
+		t.Helper()
+		e := &expiring{store: s, org: "org_ops", status: func() []store.CertificateStatus { return status }}
+		kit.Must(t, e.mailOverdue(t.Context(), now)) // there is no address
+		kit.Must(t, e.signalOverdue(t.Context(), now))
+		b.next(t.Context())
+		count := map[string]int{}
+		kit.Must(t, s.View(t.Context(), func(tx store.Tx) error {
+			e, err := tx.Endpoint("org_ops", "whe_1")
+			if err != nil {
+				return err
+			}
+			all, _, err := tx.DeliveryPage(e.Number, store.ListWaiting, store.Cursor{}, 100)
+			for _, d := range all {
+				count[d.EventType]++
+			}
+			return err
+		}))
+		if count[store.EventCertificateExpiring] != certificates || count[store.EventBackupFailed] != backups {
+			t.Errorf("%s: %v", when, count)
+		}
+	}
+	start()
+	hold("at first", 1, 1)
+	now = now.Add(backupRetry)
+	hold("when it is retried", 1, 1)
+	now = now.Add(b.every)
+	hold("when the next was due", 1, 2)
+	status[0].NotAfter = now.AddDate(0, 0, 1)
+	hold("with another certificate", 2, 2)
+	b.dir = t.TempDir()
+	hold("when a backup is made", 2, 2)
+	b.dir = filepath.Join(t.TempDir(), "none", "there")
+	hold("when it fails again", 2, 3)
+	kit.Must(t, s.Close())
+	s, err = boltstore.Open(path, boltstore.Options{NoSync: true})
+	kit.Must(t, err)
+	defer s.Close()
+	start()
+	hold("after a restart", 2, 4)
+}
+
+// An org that is to get signals and doesn't exist is warned of.
+func TestNoOperatorOrg(t *testing.T) {
+	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
+	kit.Must(t, err)
+	defer s.Close()
+	var log bytes.Buffer
+	a := &App{store: s, log: zerolog.New(&log), settings: Settings{OperatorOrg: "org_ops"}}
+	a.warnOfOperatorOrg(t.Context())
+	if !strings.Contains(log.String(), "teamdata org create --id org_ops") {
+		t.Errorf("the log has %q", &log)
+	}
 }

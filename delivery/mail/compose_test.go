@@ -214,6 +214,33 @@ func TestNotPulledMessage(t *testing.T) {
 	}
 }
 
+// A mail about a key, by a real mail server.
+func TestKeyExpiringMessage(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, days, subject string }{
+		{"ci", "14", "API key ci of Acme expires in 14 days"},
+		{"", "1", "API key key_1 of Acme expires in 1 day"},
+	} {
+		m := message()
+		m.Template = "apiKeyExpiring"
+		m.Values = map[string]string{"orgName": "Acme", "keyId": "key_1", "keyName": test.name, "expiresAt": "2026-12-06T12:00:00.000Z", "days": test.days}
+		box := (&mailbox{}).open(t)
+		kit.Must(t, newSender(t, "smtp://"+box.addr.String()).Send(t.Context(), m))
+		p := parse(t, (<-box.received).text)
+		checkHeaders(t, p)
+		if p.subject != test.subject {
+			t.Errorf("Subject %q, want %q", p.subject, test.subject)
+		}
+		for _, body := range []string{p.text, html.UnescapeString(p.html)} {
+			for _, want := range []string{test.name, "key_1", "expires on 6 December 2026, 12:00:00 UTC", "settings of Acme:", "https://teamdata.example.com/settings?a=1&b=2"} {
+				if !strings.Contains(body, want) {
+					t.Errorf("no %q in\n%s", want, body)
+				}
+			}
+		}
+	}
+}
+
 func TestCertificateMessage(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]string{

@@ -112,6 +112,10 @@ var Rules = append(accountRules, []Rule{
 	{"create an operator token", func(tx store.Tx) error { return third(store.CreateOperatorToken(tx, "new", time.Time{})) }},
 	{"revoke an operator token", func(tx store.Tx) error { return store.RevokeOperatorToken(tx, "opr_1") }},
 	{"mail the operator", func(tx store.Tx) error { return store.MailOperator(tx, "ops@example.com", "renewal", nil) }},
+	{"signal a failed backup", func(tx store.Tx) error { return store.SignalBackupFailed(tx, acme, "no space left on device") }},
+	{"signal a certificate", func(tx store.Tx) error {
+		return store.SignalCertificateExpiring(tx, acme, store.CertificateStatus{Name: "a.pem", NotAfter: epoch})
+	}},
 	{"upload a file", uploadFile(acme, "fil_1")},
 	{"send a test", sendTest(acme, "whe_1")},
 	{"send an example", sendExample(acme, "whe_1")},
