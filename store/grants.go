@@ -11,14 +11,15 @@ import (
 // Grant is attempts that an endpoint's rate counts: N that began from From until To, or, as
 // long as nobody has said when, that may begin then. They count until a period after To.
 type Grant struct {
-	From, To time.Time // with a resolution of a millisecond, To rounded up
-	N        int
+	From time.Time // to the millisecond
+	To   time.Time // rounded up to the millisecond; stored as microseconds after from
+	N    int       // of attempts
 }
 
 // granted is what an endpoint's rate counts.
 type granted struct {
 	number uint64
-	grants []Grant // in order of To
+	grants []Grant // in order of their ends
 }
 
 // grants are reserved before attempts begin, so that a crash can lose some of them, and none
@@ -27,15 +28,17 @@ var grants = rows.Define(&rows.Table[granted]{
 	Kind: rows.Kind{Name: "grants", Noun: "granted attempt", Rewritten: true, Owner: rows.NumberInKey},
 	Key:  func(dst []byte, g *granted) []byte { return rows.Number(dst, g.number) },
 	Fields: func(c *rows.Codec, g *granted) {
-		rows.List(c, &g.grants, func(c *rows.Codec, one *Grant) {
-			c.Time(&one.From)
-			c.After(one.From, &one.To)
-			c.Int(&one.N)
-		})
+		rows.List(c, &g.grants, func(c *rows.Codec, one *Grant) { rows.Inner(c, grantFields, one) })
 	},
 	Complete: func(key []byte, g *granted) { g.number = rows.ReadNumber(key) },
 	Checks:   func(c *rows.Checker, _ []byte, g *granted) { checkNumber(c, "grants", g.number) },
 })
+
+func grantFields(c *rows.Codec, g *Grant) {
+	c.Time(&g.From)
+	c.After(g.From, &g.To)
+	c.Int(&g.N)
+}
 
 // Bounds of the time in which reserved attempts may begin. What a crash leaves reserved
 // counts for so much longer.

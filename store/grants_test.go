@@ -23,7 +23,7 @@ func TestRate(t *testing.T) {
 				for range 300 {
 					m.step()
 				}
-				if len(m.began) < 20 {
+				if len(m.began) < 10 {
 					s.Errorf("only %d attempts began", len(m.began))
 				}
 			})

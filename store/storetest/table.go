@@ -126,7 +126,7 @@ var Rules = append(accountRules, []Rule{
 			return err
 		}
 		e.Sending.Rate = "10/s"
-		return errors.Join(tx.PutEndpoint(e), second(store.ReserveAttempts(tx, &e, tx.Now(), store.Grant{}, nil)))
+		return errors.Join(tx.PutEndpoint(e), second(store.ReserveAttempts(tx, &e, tx.Now(), store.Grant{}, nil)), second(store.WaitsForRate(tx, &e, tx.Now())))
 	}},
 	{"acknowledge a delivery", attempt("whd_2", 200, nil)},
 	{"disable a dead endpoint", func(tx store.Tx) error {
