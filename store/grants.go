@@ -19,7 +19,7 @@ type Grant struct {
 // granted is what an endpoint's rate counts.
 type granted struct {
 	number uint64
-	grants []Grant // in order of their ends
+	Grants []Grant // in order of their ends
 }
 
 // grants are reserved before attempts begin, so that a crash can lose some of them, and none
@@ -28,7 +28,7 @@ var grants = rows.Define(&rows.Table[granted]{
 	Kind: rows.Kind{Name: "grants", Noun: "granted attempt", Rewritten: true, Owner: rows.NumberInKey},
 	Key:  func(dst []byte, g *granted) []byte { return rows.Number(dst, g.number) },
 	Fields: func(c *rows.Codec, g *granted) {
-		rows.List(c, &g.grants, func(c *rows.Codec, one *Grant) { rows.Inner(c, grantFields, one) })
+		rows.List(c, &g.Grants, func(c *rows.Codec, one *Grant) { rows.Inner(c, grantFields, one) })
 	},
 	Complete: func(key []byte, g *granted) { g.number = rows.ReadNumber(key) },
 	Checks:   func(c *rows.Checker, _ []byte, g *granted) { checkNumber(c, "grants", g.number) },
@@ -85,7 +85,7 @@ func MergeGrants(all []Grant, per time.Duration) []Grant {
 // NextGrant is when the next attempts may begin after those that were granted, by a rate of n
 // in each period: as many as a hundredth of the rate, and one at least. Zero: at once.
 func NextGrant(all []Grant, n int, per time.Duration) (at time.Time) {
-	over := granted{grants: all}.count() + max(n/100, 1) - n
+	over := granted{Grants: all}.count() + max(n/100, 1) - n
 	for _, g := range all { // in order of To
 		if over <= 0 {
 			break
@@ -96,7 +96,7 @@ func NextGrant(all []Grant, n int, per time.Duration) (at time.Time) {
 }
 
 func (g granted) count() (n int) {
-	for _, one := range g.grants {
+	for _, one := range g.Grants {
 		n += one.N
 	}
 	return n
@@ -133,11 +133,11 @@ func ReserveAttempts(tx Tx, e *Endpoint, now time.Time, earlier Grant, begun []G
 	from, until := toMillisecond(now), toMillisecond(now.Add(grantTime(per)))
 	changed := g.settle(earlier, begun)
 	changed = g.judge(now, until, per) || changed
-	g.grants = MergeGrants(g.grants, per)
-	r.Others = slices.Clone(g.grants)
-	if at := NextGrant(g.grants, n, per); !at.After(now) {
+	g.Grants = MergeGrants(g.Grants, per)
+	r.Others = slices.Clone(g.Grants)
+	if at := NextGrant(g.Grants, n, per); !at.After(now) {
 		r.Reserved = Grant{from, until, min(GrantSize(n), n-g.count())}
-		g.grants, changed = append(g.grants, r.Reserved), true // nothing is later
+		g.Grants, changed = append(g.Grants, r.Reserved), true // nothing is later
 	}
 	if changed {
 		err = grants.Put(tx.Tx, &g)
@@ -148,11 +148,11 @@ func ReserveAttempts(tx Tx, e *Endpoint, now time.Time, earlier Grant, begun []G
 // settle replaces a reservation by what came of it. One that is not there as it was is
 // counted in another way already.
 func (g *granted) settle(earlier Grant, begun []Grant) bool {
-	i := slices.IndexFunc(g.grants, func(one Grant) bool {
+	i := slices.IndexFunc(g.Grants, func(one Grant) bool {
 		return one.N == earlier.N && one.From.Equal(earlier.From) && one.To.Equal(earlier.To)
 	})
 	if i >= 0 {
-		g.grants = append(slices.Delete(g.grants, i, i+1), begun...)
+		g.Grants = append(slices.Delete(g.Grants, i, i+1), begun...)
 	}
 	return i >= 0
 }
@@ -160,9 +160,9 @@ func (g *granted) settle(earlier Grant, begun []Grant) bool {
 // judge drops what counts no more. What is ahead of all that can be reserved now is of a time
 // before the clock was set back: it counts as if it had been reserved now.
 func (g *granted) judge(now, until time.Time, per time.Duration) (changed bool) {
-	g.grants = slices.DeleteFunc(g.grants, func(one Grant) bool { return !one.To.Add(per).After(now) })
-	for i := range g.grants {
-		if one := &g.grants[i]; one.To.After(until) {
+	g.Grants = slices.DeleteFunc(g.Grants, func(one Grant) bool { return !one.To.Add(per).After(now) })
+	for i := range g.Grants {
+		if one := &g.Grants[i]; one.To.After(until) {
 			one.From, one.To, changed = earliest(one.From, until), until, true
 		}
 	}
@@ -185,7 +185,7 @@ func WaitsForRate(tx Tx, e *Endpoint, now time.Time) (at time.Time, err error) {
 	}
 	g, err := findOrZero(grants, tx, rows.Number(tx.Text(""), e.Number))
 	g.judge(now, toMillisecond(now.Add(grantTime(per))), per)
-	if at = NextGrant(g.grants, n, per); !at.After(now) {
+	if at = NextGrant(g.Grants, n, per); !at.After(now) {
 		at = time.Time{}
 	}
 	return at, err
