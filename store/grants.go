@@ -12,7 +12,7 @@ import (
 // long as nobody has said when, that may begin then. They count until a period after To.
 type Grant struct {
 	From time.Time // to the millisecond
-	To   time.Time // rounded up to the millisecond; stored as microseconds after from
+	To   time.Time // rounded up to the millisecond
 	N    int       // of attempts
 }
 
@@ -36,7 +36,7 @@ var grants = rows.Define(&rows.Table[granted]{
 
 func grantFields(c *rows.Codec, g *Grant) {
 	c.Time(&g.From)
-	c.After(g.From, &g.To)
+	c.Time(&g.To)
 	c.Int(&g.N)
 }
 
