@@ -66,10 +66,11 @@ type App struct {
 	caFile     string
 	files      settingsFiles
 
-	memory       *memory.Keeper      // nil: a server in a Go test shares the process with it
-	certificates certificates.Source // nil: plain HTTP
-	challenges   sideServer          // of the ACME authority; not listening: there is no need for it
-	reload       chan os.Signal      // when certificates are to be read again
+	memory             *memory.Keeper                            // nil: a server in a Go test shares the process with it
+	certificates       certificates.Source                       // nil: plain HTTP
+	clientCertificates atomic.Pointer[[]store.CertificateStatus] // of endpoints, those that expire soon; nil: not read yet
+	challenges         sideServer                                // of the ACME authority; not listening: there is no need for it
+	reload             chan os.Signal                            // when certificates are to be read again
 
 	metrics      sideServer    // not listening: metrics are on the admin socket alone
 	localhost    [2]sideServer // of the demo, on 127.0.0.1 and ::1; not listening: there is none

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"teamdata/store"
@@ -64,10 +65,30 @@ func (e *expiring) mailOverdue(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// certificateStatus returns the state of all certificates; none for plain HTTP.
-func (a *App) certificateStatus() []store.CertificateStatus {
-	if a.certificates == nil {
-		return nil
+// certificateStatus returns the state of all certificates of the server, none for plain HTTP,
+// and the endpoints' that expire soon.
+func (a *App) certificateStatus() (all []store.CertificateStatus) {
+	if a.certificates != nil {
+		all = slices.Clone(a.certificates.Status())
 	}
-	return a.certificates.Status()
+	if ending := a.clientCertificates.Load(); ending != nil {
+		all = append(all, *ending...)
+	}
+	return all
+}
+
+// clientCertificatesJob finds the endpoints' certificates that expire soon: a scrape of the
+// metrics would take long if it read all endpoints.
+func (a *App) clientCertificatesJob() job {
+	return job{first: firstSweep, pause: checkExpiringEvery, failed: "the certificates of endpoints can't be read", do: a.findClientCertificates}
+}
+
+func (a *App) findClientCertificates(ctx context.Context) error {
+	return a.store.View(ctx, func(tx store.Tx) error {
+		ending, err := tx.EndingClientCertificates()
+		if err == nil {
+			a.clientCertificates.Store(&ending)
+		}
+		return err
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/issuer"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -27,6 +28,33 @@ func TestExpiringIsWatched(t *testing.T) {
 			t.Errorf("checked %d times in 10 hours", checks)
 		}
 	})
+}
+
+// The status and the metrics have the endpoints' certificates that expire soon, beside the
+// server's.
+func TestClientCertificatesInStatus(t *testing.T) {
+	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
+	kit.Must(t, err)
+	defer s.Close()
+	a := &App{store: s}
+	if all := a.certificateStatus(); len(all) != 0 {
+		t.Errorf("before any: %v", all)
+	}
+	until := time.Now().Add(27 * 24 * time.Hour).Truncate(time.Second).UTC()
+	certificate, key := issuer.New(t, "ours").Issue(t, "acme", until)
+	kit.Must(t, s.Update(t.Context(), store.All, func(tx store.Tx) error {
+		_, err := store.ImportOrg(tx, store.Org{ID: "org_acme", Name: "Acme"})
+		if err == nil {
+			_, err = store.ImportEndpoint(tx, store.Endpoint{ID: "whe_1", OrgID: "org_acme", URL: "https://acme.example", Events: []string{"*"},
+				Sending: store.SendOptions{ClientCertificate: certificate, ClientKey: key}})
+		}
+		return err
+	}))
+	kit.Must(t, a.findClientCertificates(t.Context()))
+	want := store.CertificateStatus{Name: "client certificate of org_acme/whe_1", NotAfter: until}
+	if all := a.certificateStatus(); len(all) != 1 || all[0] != want {
+		t.Errorf("%+v, not %+v", all, want)
+	}
 }
 
 // The operator gets a mail every 24 hours about each certificate that should have

@@ -50,7 +50,7 @@ func (a *App) backgroundJobs(grace context.Context) []jobGroup {
 	}
 	own := []job{
 		{first: keyUse, pause: keyUse, do: a.server.KeepKeyUse, failed: keyUseFailed},
-		{do: a.renewCertificates},
+		{do: a.renewCertificates}, a.clientCertificatesJob(),
 		{first: placeEvery, pause: placeEvery, do: func(context.Context) error { _ = a.store.CheckPlace(); return nil }}, // Life reports the result
 	}
 	if a.memory != nil {

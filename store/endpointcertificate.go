@@ -2,9 +2,11 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"slices"
 	"strings"
 	"time"
 )
@@ -130,4 +132,51 @@ func (o *SendOptions) checkNotEnded(now time.Time) error {
 		return nil
 	}
 	return Invalid("clientCertificate", "holds a certificate that expired at %s", FormatTime(o.CertificateEnds)).Advise("give the one that replaced it")
+}
+
+// ClientCertificateOf begins the Name of the CertificateStatus of a client certificate; the
+// ids of the org and the endpoint follow, with a slash between them.
+const ClientCertificateOf = "client certificate of "
+
+// maxEndingCertificates is how many client certificates are named that expire soon.
+const maxEndingCertificates = 20
+
+// EndingClientCertificates returns those that expire within 28 days or have expired, the first
+// to do so first, up to 20. It reads all endpoints.
+func (t Tx) EndingClientCertificates() (found []CertificateStatus, err error) {
+	limit := t.Now().Add(operatorRenews)
+	err = t.eachSent(func(e *Endpoint) {
+		if ends := e.Sending.CertificateEnds; !ends.IsZero() && !ends.After(limit) {
+			found = append(found, CertificateStatus{Name: ClientCertificateOf + e.OrgID + "/" + e.ID, NotAfter: ends})
+		}
+	})
+	slices.SortFunc(found, func(a, b CertificateStatus) int {
+		return cmp.Or(a.NotAfter.Compare(b.NotAfter), strings.Compare(a.Name, b.Name))
+	})
+	return found[:min(len(found), maxEndingCertificates)], err
+}
+
+// warnOfClientCertificates queues mails about the client certificates that expire within 14
+// days, once for each.
+func (w *sweep) warnOfClientCertificates() {
+	toWarn := func(tx Tx, e *Endpoint) (bool, error) {
+		ends := CertificateStatus{NotAfter: e.Sending.CertificateEnds}
+		return ends.Overdue(tx.Now()) && !e.Sending.CertificateMailed, nil
+	}
+	w.eachOf(Tx.eachSent, toWarn, func(tx Tx, e Endpoint) error {
+		if yes, _ := toWarn(tx, &e); !yes { // it was replaced meanwhile
+			return nil
+		}
+		w.mailed, e.Sending.CertificateMailed = true, true
+		org, err := tx.Org(e.OrgID)
+		if err != nil {
+			return err
+		}
+		if err := tx.PutEndpoint(e); err != nil {
+			return err
+		}
+		return mailManagers(tx, e.OrgID, MailClientCertificateExpiring, map[string]string{
+			"orgName": org.Name, "endpointId": e.ID, "endpointName": e.Label(), "endpointUrl": e.URL, "expiresAt": FormatTime(e.Sending.CertificateEnds),
+		})
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/issuer"
 	"teamdata/store"
 	"teamdata/store/storetest"
 )
@@ -49,7 +51,7 @@ func headers(pairs ...string) store.SendChange {
 func TestRefusedOptions(t *testing.T) {
 	s := &subject{storetest.New(t, opener(nil))}
 	s.Seed()
-	ours, others := kit.NewAuthority(t, "ours"), kit.NewAuthority(t, "others")
+	ours, others := issuer.New(t, "ours"), issuer.New(t, "others")
 	until := s.Clock.Now().Add(time.Hour)
 	certificate, key := ours.Issue(t, "acme", until)
 	other, otherKey := others.Issue(t, "acme", until)
@@ -145,7 +147,7 @@ func TestRefusedOptionsOfPull(t *testing.T) {
 	s.Write(func(tx store.Tx) error {
 		return second(store.CreateEndpoint(tx, ada, store.Endpoint{ID: "whe_p", OrgID: acme, Events: []string{"*"}}))
 	})
-	certificate, key := kit.NewAuthority(t, "ours").Issue(t, "acme", lastMs)
+	certificate, key := issuer.New(t, "ours").Issue(t, "acme", lastMs)
 	for option, change := range map[string]store.SendChange{
 		"headers": headers("X-Key", "v"), "rate": {Rate: new("1/s")}, "maxInFlight": {MaxInFlight: new(1)},
 		"clientCertificate": {ClientCertificate: &certificate}, "clientKey": {ClientKey: &key}, "ca": {CA: &certificate},
@@ -208,9 +210,9 @@ func TestCertificateChange(t *testing.T) { onBoth(t, testCertificateChange) }
 
 func testCertificateChange(s *subject) {
 	s.Seed()
-	authority := kit.NewAuthority(s, "ours")
+	ca := issuer.New(s, "ours")
 	soon := s.Clock.Now().Add(time.Hour)
-	certificate, key := authority.Issue(s, "acme", soon)
+	certificate, key := ca.Issue(s, "acme", soon)
 	private, err := rsa.GenerateKey(rand.Reader, 2048)
 	kit.Must(s, err)
 	change := func(c store.SendChange) store.SendOptions {
@@ -219,16 +221,16 @@ func testCertificateChange(s *subject) {
 		e := s.Endpoint("whe_1")
 		return e.Sending
 	}
-	got := change(store.SendChange{ClientCertificate: new("Bag Attributes\n" + certificate + authority.PEM), ClientKey: new("\n" + certificate + key + "\n"), CA: new("# ours\r\n" + authority.PEM)})
-	s.Equal("the first", got, store.SendOptions{ClientCertificate: certificate + authority.PEM, ClientKey: key, CA: authority.PEM, CertificateEnds: soon})
+	got := change(store.SendChange{ClientCertificate: new("Bag Attributes\n" + certificate + ca.PEM), ClientKey: new("\n" + certificate + key + "\n"), CA: new("# ours\r\n" + ca.PEM)})
+	s.Equal("the first", got, store.SendOptions{ClientCertificate: certificate + ca.PEM, ClientKey: key, CA: ca.PEM, CertificateEnds: soon})
 	s.Clock.Move(2 * time.Hour)
 	s.Equal("the CA is cleared once the certificate has ended", change(store.SendChange{CA: new("")}).CertificateEnds, soon)
 
 	later := s.Clock.Now().Add(time.Hour).Truncate(time.Second)
-	certificate, key = authority.Issue(s, "acme", later)
+	certificate, key = ca.Issue(s, "acme", later)
 	s.Equal("the second", change(store.SendChange{ClientCertificate: &certificate, ClientKey: &key}), store.SendOptions{ClientCertificate: certificate, ClientKey: key, CertificateEnds: later})
 	s.Equal("none", change(store.SendChange{ClientCertificate: new("")}), store.SendOptions{})
-	certificate, key = kit.NewAuthority(s, "x").Issue(s, "x", later)
+	certificate, key = issuer.New(s, "x").Issue(s, "x", later)
 	change(store.SendChange{ClientCertificate: &certificate, ClientKey: &key})
 	s.refused("an RSA key of another", store.CodeBadRequest, changeEndpoint(acme, "whe_1", store.EndpointChange{Sending: store.SendChange{
 		ClientKey: new(string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)}))),
@@ -249,7 +251,7 @@ func TestSealedOptions(t *testing.T) {
 				return open(t, p, now)
 			})}
 			s.Seed()
-			certificate, key := kit.NewAuthority(t, "ours").Issue(t, "acme", lastMs)
+			certificate, key := issuer.New(t, "ours").Issue(t, "acme", lastMs)
 			change := headers("X-Key", hidden)
 			change.ClientCertificate, change.ClientKey = &certificate, &key
 			s.Write(changeEndpoint(acme, "whe_1", store.EndpointChange{Sending: change}))
@@ -266,4 +268,65 @@ func TestSealedOptions(t *testing.T) {
 			s.Equal("what is read", []string{e.Sending.HeaderValues()[0], e.Sending.ClientKey}, []string{hidden, key})
 		})
 	}
+}
+
+// Owners are mailed once about each client certificate that ends within 14 days, and the
+// operator sees those of 28 days, the first ones first.
+func TestClientCertificateExpires(t *testing.T) { onBoth(t, testClientCertificateExpires) }
+
+func testClientCertificateExpires(s *subject) {
+	s.Seed()
+	s.Write(func(tx store.Tx) error {
+		return addMember(tx, store.Member{OrgID: acme, UserID: bob, Role: store.RoleAdmin, Email: "bob@example.com"})
+	})
+	ca, first := issuer.New(s, "ours"), s.Clock.Now().Add(40*day)
+	give := func(id string, until time.Time) {
+		s.Helper()
+		certificate, key := ca.Issue(s, "acme", until)
+		s.Write(changeEndpoint(acme, id, store.EndpointChange{Sending: store.SendChange{ClientCertificate: &certificate, ClientKey: &key}}))
+	}
+	s.Write(func(tx store.Tx) error {
+		_, err := store.CreateEndpoint(tx, ada, store.Endpoint{ID: "whe_p", OrgID: acme, Events: []string{"*"}})
+		return errors.Join(err, second(store.CreateEndpoint(tx, ada, store.Endpoint{ID: "whe_2", OrgID: acme, URL: "https://example.com", Events: []string{"*"}})))
+	})
+	give("whe_1", first)
+	give("whe_2", first.Add(-day))
+	mails := map[string]bool{} // those that nobody sends are dropped after a while
+	at := func(before time.Duration, wantMails int, wantNamed ...string) (latest store.Mail) {
+		s.Helper()
+		s.Clock.Move(first.Add(-before).Sub(s.Clock.Now()))
+		s.sweep(day)
+		for _, m := range s.Mails() {
+			if m.Template == store.MailClientCertificateExpiring {
+				latest, mails[m.ID] = m, true
+			}
+		}
+		var named []string
+		s.Read(func(tx store.Tx) error {
+			named = nil
+			ending, err := tx.EndingClientCertificates()
+			for _, c := range ending {
+				named = append(named, strings.TrimPrefix(c.Name, "client certificate of org_acme/"))
+			}
+			return err
+		})
+		s.Equal(fmt.Sprint("mails ", before, " before"), len(mails), wantMails)
+		s.Equal(fmt.Sprint("named ", before, " before"), named, wantNamed)
+		return latest
+	}
+	at(29*day+time.Millisecond, 0)
+	at(29*day, 0, "whe_2")
+	at(28*day, 0, "whe_2", "whe_1")
+	at(15*day, 0, "whe_2", "whe_1")
+	m := at(15*day-time.Millisecond, 1, "whe_2", "whe_1")
+	s.Equal("the mail", []any{m.To, m.Values}, []any{"bob@example.com", map[string]string{
+		"orgName": acme, "endpointId": "whe_2", "endpointName": "whe_2", "endpointUrl": "https://example.com", "expiresAt": store.FormatTime(first.Add(-day)),
+	}})
+	at(14*day, 1, "whe_2", "whe_1")
+	at(13*day, 2, "whe_2", "whe_1")
+	s.Write(changeEndpoint(acme, "whe_2", store.EndpointChange{Sending: store.SendChange{Rate: new("1/s")}}))
+	at(12*day, 2, "whe_2", "whe_1")
+	give("whe_2", first.Add(100*day))
+	at(-day, 2, "whe_1")
+	at(-90*day, 3, "whe_1", "whe_2")
 }

@@ -107,15 +107,20 @@ func mailNotPulled(tx Tx, e *Endpoint, waitingSince, pulledAt time.Time) error {
 	return mailManagers(tx, e.OrgID, MailNotPulled, values)
 }
 
-// eachPulled calls fn with each endpoint that is pulled and that wanted says yes to, in a
-// transaction of its org. Most have nothing to be done, and no transaction waits for that.
+// eachPulled calls fn with each endpoint that is pulled and that wanted says yes to.
 func (w *sweep) eachPulled(wanted func(Tx, *Endpoint) (bool, error), fn func(Tx, Endpoint) error) {
+	w.eachOf(Tx.eachPulled, wanted, fn)
+}
+
+// eachOf calls fn with each of some endpoints that wanted says yes to, in a transaction of
+// its org. Most have nothing to be done, and no transaction waits for that.
+func (w *sweep) eachOf(some func(Tx, func(*Endpoint)) error, wanted func(Tx, *Endpoint) (bool, error), fn func(Tx, Endpoint) error) {
 	if w.err != nil {
 		return
 	}
 	var found []Endpoint
 	w.err = w.store.View(w.ctx, func(tx Tx) (err error) {
-		failed := tx.eachPulled(func(e *Endpoint) {
+		failed := some(tx, func(e *Endpoint) {
 			if yes, failed := wanted(tx, e); yes {
 				found = append(found, *e)
 			} else if err == nil {
@@ -138,9 +143,16 @@ func (w *sweep) eachPulled(wanted func(Tx, *Endpoint) (bool, error), fn func(Tx,
 }
 
 // eachPulled calls fn with each endpoint that is pulled, with its secrets sealed.
-func (t Tx) eachPulled(fn func(*Endpoint)) error {
-	for after := FirstPull; ; {
-		some, err := t.pulledAfter(after, endpointsAtOnce)
+func (t Tx) eachPulled(fn func(*Endpoint)) error { return t.eachBetween(FirstPull, 0, fn) }
+
+// eachSent is eachPulled, for those that events are sent to.
+func (t Tx) eachSent(fn func(*Endpoint)) error { return t.eachBetween(0, FirstPull, fn) }
+
+// eachBetween calls fn with each endpoint with a number behind one and below another; 0: with
+// any behind it.
+func (t Tx) eachBetween(after, below uint64, fn func(*Endpoint)) error {
+	for {
+		some, err := t.endpointsBetween(after, below, endpointsAtOnce)
 		for i := range some {
 			fn(&some[i])
 		}
@@ -153,8 +165,15 @@ func (t Tx) eachPulled(fn func(*Endpoint)) error {
 
 // pulledAfter lists endpoints that are pulled, behind a number, with their secrets sealed.
 func (t Tx) pulledAfter(number uint64, limit int) (found []Endpoint, err error) {
+	return t.endpointsBetween(number, 0, limit)
+}
+
+func (t Tx) endpointsBetween(number, below uint64, limit int) (found []Endpoint, err error) {
 	in := endpoints.Indexes[endpointNumbers]
 	r := rows.Range{Index: endpointNumbers, Bounds: rows.Bounds{From: rows.Number(nil, number+1)}, Limit: limit, Records: true}
+	if below > 0 {
+		r.To = rows.Number(nil, below)
+	}
 	failed := t.Scan(&endpoints.Kind, r, func(item rows.Item) bool {
 		var e Endpoint
 		if e, err = ReadEndpoint(in.Record(nil, item.Key, item.Value), item.Record); err == nil {

@@ -34,6 +34,11 @@ const MailEndpointDisabled = "endpointDisabled"
 // nobody ever has.
 const MailNotPulled = "notPulled"
 
+// MailClientCertificateExpiring is the template of the mail about an endpoint whose client
+// certificate is about to expire. Its values are orgName, endpointId, endpointName,
+// endpointUrl and expiresAt.
+const MailClientCertificateExpiring = "clientCertificateExpiring"
+
 // MailCertificateExpiring is the template of the mail to the operator about a
 // certificate that was not renewed in time. Its values are certificate,
 // expiresAt, and lastReason, which is empty when no failure is known.

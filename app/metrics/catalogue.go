@@ -58,7 +58,7 @@ var Catalogue = []Entry{
 	{"teamdata_attempt_duration_seconds", "histogram", nil, "Time of an attempt, from dialing to the end of the answer."},
 	{"teamdata_endpoint_failures_total", "counter", []string{"org", "endpoint"}, "Attempts that were not acknowledged, for the 20 endpoints with the most since the start."},
 
-	{"teamdata_certificate_expiry_timestamp_seconds", "gauge", []string{"name"}, "When a certificate expires. Absent without one."},
+	{"teamdata_certificate_expiry_timestamp_seconds", "gauge", []string{"name"}, "When a certificate expires, also an endpoint's client certificate in its last 28 days. Absent without one."},
 	{"teamdata_certificate_info", "gauge", []string{"name", "authority"}, "1, with the directory of the ACME authority that issued a certificate. Absent without one."},
 	{"teamdata_certificate_failing", "gauge", []string{"name"}, "1 if the last attempt to renew a certificate failed. The log says why."},
 	{"teamdata_backup_last_success_timestamp_seconds", "gauge", nil, "When the newest backup of --backup-dir was made, or 0 if none was. Absent without that flag."},

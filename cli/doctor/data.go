@@ -44,6 +44,8 @@ func (d *doctor) checkServer(ctx context.Context) {
 		switch {
 		case certificate.LastError != "":
 			d.warn("see its log", "the certificate %s is not renewed: %s", certificate.Name, certificate.LastError)
+		case strings.HasPrefix(certificate.Name, store.ClientCertificateOf):
+			d.warn("teamdata endpoint update ENDPOINT --client-cert FILE --client-key FILE", "the %s expires at %s", certificate.Name, d.when(certificate.NotAfter))
 		case certificate.Authority != "":
 			d.ok("the certificate %s is from %s", certificate.Name, certificate.Authority)
 		}

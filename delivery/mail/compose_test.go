@@ -235,6 +235,24 @@ func TestCertificateMessage(t *testing.T) {
 	}
 }
 
+func TestClientCertificateMessage(t *testing.T) {
+	t.Parallel()
+	m := message()
+	m.Template = "clientCertificateExpiring"
+	m.Values = map[string]string{"orgName": "Acme", "endpointId": "whe_1", "endpointName": "The warehouse", "endpointUrl": "https://acme.example/?a=1&b=2", "expiresAt": "2026-12-06T12:00:00.000Z"}
+	p := parse(t, write(t, m))
+	if want := "Client certificate for The warehouse expires on 6 December 2026, 12:00:00 UTC"; p.subject != want {
+		t.Errorf("Subject %q, want %q", p.subject, want)
+	}
+	for _, body := range []string{p.text, html.UnescapeString(p.html)} {
+		for _, want := range []string{"The warehouse", "whe_1", "https://acme.example/?a=1&b=2", "6 December 2026", "owner or admin of Acme", "https://teamdata.example.com/settings?a=1&b=2"} {
+			if !strings.Contains(body, want) {
+				t.Errorf("no %q in\n%s", want, body)
+			}
+		}
+	}
+}
+
 func TestSignInLinkMessage(t *testing.T) {
 	t.Parallel()
 	m := message()

@@ -65,7 +65,7 @@ type Message struct {
 	To   string // the address alone
 	Name string // of the person; may be empty
 
-	Template  string            // "endpointDisabled", "notPulled", "certificateExpiring" or "signInLink"
+	Template  string            // "endpointDisabled", "notPulled", "certificateExpiring", "clientCertificateExpiring" or "signInLink"
 	Values    map[string]string // of all placeholders of the template
 	CreatedAt time.Time         // for the Date header
 }

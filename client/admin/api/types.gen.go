@@ -199,7 +199,7 @@ type AuditLogPage struct {
 
 // Certificate A certificate that the server has.
 type Certificate struct {
-	// Name The domain, `local CA`, or the certificate's file.
+	// Name The domain, `local CA`, the certificate's file, or `client certificate of` an org's id, a slash and an endpoint's id.
 	Name string `json:"name"`
 
 	// Authority The URL of the directory of the ACME authority that issued it; null if none did.
@@ -1261,7 +1261,7 @@ type Status struct {
 	// Addresses The addresses of the server, such as https://data.example.com.
 	Addresses []string `json:"addresses"`
 
-	// Certificates The server's certificates.
+	// Certificates The server's certificates, and the client certificates of endpoints that expire within 28 days, the first 20 of them.
 	Certificates []Certificate `json:"certificates"`
 
 	// Waiting The deliveries and mails waiting to be sent, and the deliveries waiting to be pulled.

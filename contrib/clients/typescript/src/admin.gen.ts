@@ -93,7 +93,7 @@ export interface components {
             lastError: string | null;
             /** @description When that attempt failed; null if `lastError` is null. */
             lastErrorAt: components["schemas"]["OptionalTime"];
-            /** @description The domain, `local CA`, or the certificate's file. */
+            /** @description The domain, `local CA`, the certificate's file, or `client certificate of` an org's id, a slash and an endpoint's id. */
             name: string;
             /** @description When the server begins to renew it; null if the operator renews it or there is none yet. */
             nextRenewal: components["schemas"]["OptionalTime"];
@@ -873,7 +873,7 @@ export interface components {
             addresses: string[];
             /** @description The newest stored time, if that is more than a minute ahead of the clock; otherwise null. */
             aheadOfClock: components["schemas"]["OptionalTime"];
-            /** @description The server's certificates. */
+            /** @description The server's certificates, and the client certificates of endpoints that expire within 28 days, the first 20 of them. */
             certificates: components["schemas"]["Certificate"][];
             /** @description The path of the data file. */
             dataFile: string;
