@@ -20,7 +20,11 @@ func endpointJSON(tx store.Tx, e store.Endpoint) (object, error) {
 		time("createdAt", e.CreatedAt).time("disabledAt", e.DisabledAt).
 		nullable("disabledBy", e.DisabledBy).nullable("disabledReason", e.DisabledReason).time("oldSecretUntil", e.OldSecretUntil)
 	if !e.Pull() {
-		return o.sending(&e.Sending), nil
+		until, err := store.WaitsForRate(tx, &e, tx.Now())
+		if o = o.sending(&e.Sending); !until.IsZero() {
+			o = o.time("waitsForRateUntil", until)
+		}
+		return o, err
 	}
 	last, err := tx.LastPulled(e.Number)
 	return o.time("lastPulledAt", last.At).nullable("lastPulledBy", last.KeyID), err

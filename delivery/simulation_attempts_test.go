@@ -69,7 +69,11 @@ func (w *world) claim(e *endpoint, id string, now time.Time, busy bool) {
 		w.breaksLocked(neighbours, "%s is sent to %s, which timed out last, beside %d others", p.name, e.name, e.claimed)
 	}
 	w.claimed[id], p.claimedAt = p, time.Now()
-	if e.claimed++; e.claimed > w.config.PerEndpoint || len(w.claimed) > w.config.Total {
+	most := w.config.PerEndpoint
+	if e.options.MaxInFlight > 0 {
+		most = min(most, e.options.MaxInFlight)
+	}
+	if e.claimed++; e.claimed > most || len(w.claimed) > w.config.Total {
 		w.breaksLocked(schedule, "%d attempts to %s are in flight, and %d in all", e.claimed, e.name, len(w.claimed))
 	}
 }
@@ -179,8 +183,8 @@ func (w *world) readyAt(p *modelDelivery) time.Time {
 // checkPromptness checks that a delivery is not claimed much later than it could
 // have been.
 func (w *world) checkPromptness(p *modelDelivery, busy bool) {
-	if !w.roomy {
-		return // it may have waited for room
+	if !w.roomy || p.to.mayWait() {
+		return // it may have waited for room, or for its turn
 	}
 	ready := w.readyAt(p)
 	if late := time.Since(ready); p.to.character.kind == healthy && late > prompt {

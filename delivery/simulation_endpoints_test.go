@@ -43,7 +43,46 @@ func (w *world) newEndpoint(o *org) (*endpoint, store.Endpoint) {
 		e.name = fmt.Sprintf("e%d(pulled)", w.places)
 		return e, store.Endpoint{OrgID: o.id, Events: e.selects}
 	}
-	return e, store.Endpoint{OrgID: o.id, URL: fmt.Sprintf("https://e%d.example/hook", w.places), Events: e.selects}
+	e.drawOptions(rand.New(rand.NewPCG(w.seed, uint64(w.places))))
+	return e, store.Endpoint{OrgID: o.id, URL: fmt.Sprintf("https://e%d.example/hook", w.places), Events: e.selects, Sending: e.options}
+}
+
+// drawOptions gives some endpoints a rate, a cap of attempts in flight, or both.
+func (e *endpoint) drawOptions(r *rand.Rand) {
+	if r.IntN(3) == 0 {
+		e.options.Rate = pick(r, []string{"1/s", "3/s", "20/s", "30/min", "200/min"})
+		e.name += " by " + e.options.Rate
+	}
+	if r.IntN(4) == 0 {
+		e.options.MaxInFlight = 1 + r.IntN(4)
+		e.name += fmt.Sprint(" by ", e.options.MaxInFlight)
+	}
+}
+
+// checkRate checks that an attempt may begin by its endpoint's rate, and notes it.
+func (w *world) checkRate(e *endpoint) {
+	if e.options.Rate == "" {
+		return
+	}
+	n, per, _ := store.ParseRate(e.options.Rate)
+	now := floorMs(time.Now())
+	if i := len(e.began) - n; i >= 0 && now.Sub(e.began[i]) < per {
+		w.breaksLocked(schedule, "%d attempts to %s began within %s", n+1, e.name, now.Sub(e.began[i]))
+	}
+	e.began = append(e.began, now)
+}
+
+// mayWait reports whether an endpoint's owner may have chosen that a delivery waits there:
+// the rate may be used up by attempts that began, or were reserved when something failed.
+func (e *endpoint) mayWait() bool {
+	if e.options.MaxInFlight > 0 && e.claimed > 0 {
+		return true
+	}
+	if e.options.Rate == "" || len(e.began) == 0 {
+		return false
+	}
+	_, per, _ := store.ParseRate(e.options.Rate)
+	return time.Since(e.began[len(e.began)-1]) < 2*(per+store.MaxGrantTime)
 }
 
 // begins adds an endpoint that is made to the model.

@@ -51,6 +51,8 @@ type endpoint struct {
 	number      uint64
 	urls        []address // with the latest last
 	selects     []string
+	options     store.SendOptions // that its owner chose
+	began       []time.Time       // when attempts began there, by a rate
 	character   character
 	requests    uint64       // that the receiver got
 	disabledBy  *transaction // nil: it is enabled

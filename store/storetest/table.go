@@ -71,6 +71,18 @@ func addWaiting(tx store.Tx, e store.Endpoint, n int) error {
 	return errors.Join(addFinished(tx, e, n), replay(acme, fmt.Sprint("whd_", n))(tx))
 }
 
+// reserveAttempts gives an endpoint a rate, and reserves attempts.
+func reserveAttempts(org, id string) rule {
+	return func(tx store.Tx) error {
+		e, err := tx.Endpoint(org, id)
+		if err != nil {
+			return err
+		}
+		e.Sending.Rate = "10/s"
+		return errors.Join(tx.PutEndpoint(e), second(store.ReserveAttempts(tx, &e, tx.Now(), store.Grant{}, nil)), second(store.WaitsForRate(tx, &e, tx.Now())))
+	}
+}
+
 // Rules are those that the APIs, the settings page and the dispatcher run in one Update, each on what
 // Fill wrote. The last one deletes the org that the others work on.
 var Rules = append(accountRules, []Rule{
@@ -100,6 +112,7 @@ var Rules = append(accountRules, []Rule{
 	{"revoke a key", revokeKey(acme, "key_1")},
 	{"create an endpoint", createEndpoint(newEndpoint(acme, "whe_new"))},
 	{"change an endpoint", changeEndpoint(acme, "whe_1", store.EndpointChange{Events: []string{"invoice.sent"}})},
+	{"reserve attempts by a rate", reserveAttempts(acme, "whe_1")},
 	{"note that a request was verified", func(tx store.Tx) error { return store.NoteVerified(tx, acme, "whe_1") }},
 	{"disable an endpoint", switchEndpoint(acme, "whe_1", false)},
 	{"show headers", func(tx store.Tx) error { return second(store.ShowHeaders(tx, ada, acme, "whe_1")) }},
