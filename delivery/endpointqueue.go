@@ -52,6 +52,7 @@ type result struct {
 	endpoint uint64
 	attempt  store.Attempt
 	short    bool // not made: a local resource was short
+	behind   bool // not made: the proxy had failed
 	lost     bool // not made or not recorded: the claim was over
 }
 
