@@ -33,6 +33,8 @@ type Config struct {
 	Timeout time.Duration
 	// Time is the clock that the proxy's certificate is verified by. Default: the system's.
 	Time func() time.Time
+	// Dial connects to the proxy itself. Default: over TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Log is told when the proxy fails, and when it works again. Default: nothing is logged.
 	Log *zerolog.Logger
 }
@@ -47,6 +49,7 @@ type Proxy struct {
 	step          time.Duration // that the proxy has for what it does by itself
 	isLocal       func(error) bool
 	log           *zerolog.Logger
+	dial          func(ctx context.Context, network, address string) (net.Conn, error)
 	onUp          func()
 
 	ended   context.Context // since Close
@@ -75,7 +78,7 @@ func New(c Config) (*Proxy, error) {
 	}
 	p := &Proxy{
 		address: net.JoinHostPort(u.Hostname(), u.Port()), resolves: c.Resolves, step: cmp.Or(c.Timeout, DefaultTimeout) / 5,
-		isLocal: func(error) bool { return false }, log: c.Log, onUp: func() {},
+		isLocal: func(error) bool { return false }, log: c.Log, dial: c.Dial, onUp: func() {},
 	}
 	if p.except, err = parseExceptions(c.Except); err != nil {
 		return nil, err
@@ -89,6 +92,9 @@ func New(c Config) (*Proxy, error) {
 	}
 	if u.Scheme == "https" {
 		p.tls = &tls.Config{ServerName: u.Hostname(), RootCAs: c.RootCAs, Time: c.Time, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	}
+	if p.dial == nil {
+		p.dial = new(net.Dialer).DialContext
 	}
 	if p.log == nil {
 		nop := zerolog.Nop()

@@ -101,7 +101,7 @@ func (a *ahead) Read(b []byte) (int, error) { return a.from.Read(b) }
 func (p *Proxy) reach(ctx context.Context) (net.Conn, error) {
 	limited, cancel := context.WithTimeout(ctx, p.step)
 	defer cancel()
-	conn, err := new(net.Dialer).DialContext(limited, "tcp", p.address)
+	conn, err := p.dial(limited, "tcp", p.address)
 	what := "can't be reached"
 	if err == nil && p.tls != nil {
 		secured := tls.Client(conn, p.tls)
