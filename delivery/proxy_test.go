@@ -354,7 +354,7 @@ func TestProxyFails(t *testing.T) {
 		"silent in TLS":  {"https", silent, "failed the TLS handshake"},
 		"no TLS":         {"https", says("HTTP/1.1 400 x\r\n\r\n"), "failed the TLS handshake"},
 		"strange TLS":    {"https", secured(&tls.Config{Certificates: []tls.Certificate{newAuthority().issue(nil)}}, silent), "failed the TLS handshake"},
-		"closes":         {"http", resets, "closed the connection without an answer"},
+		"closes":         {"http", afterRequest(resets), "closed the connection without an answer"},
 		"echoes":         {"http", func(c net.Conn) { io.CopyN(c, c, 100) }, "did not answer in HTTP"},
 	} {
 		t.Run(name, func(t *testing.T) {
