@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"admin/socket":                   {"teamdata/internal/hint"},
 
 	"delivery":          {"teamdata/store", "teamdata/internal/", "teamdata/delivery/", "github.com/rs/zerolog"},
+	"delivery/egress":   {"teamdata/internal/canonical", "teamdata/internal/netguard", "github.com/rs/zerolog"},
 	"delivery/mail":     {"teamdata/internal/canonical", "teamdata/internal/netguard", "teamdata/store", "github.com/wneessen/go-mail"},
 	"delivery/receiver": {"teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"delivery/wheel":    {},

@@ -87,8 +87,9 @@ var commandsOfPages = map[string]map[string]string{
 		"## Sizing": "takes minutes, and a database that nobody else uses; .ci/steps runs it for one round",
 	},
 	"docs/proxies.md": {
-		"## HTTP behind a proxy": "e2e/docs TestPastedServers",
-		"## PROXY protocol":      "e2e/docs TestPastedServers",
+		"## A proxy for webhooks": "names of a network of its own; e2e/serve TestEgressProxy",
+		"## HTTP behind a proxy":  "e2e/docs TestPastedServers",
+		"## PROXY protocol":       "e2e/docs TestPastedServers",
 	},
 	"docs/pull.md": {
 		"## Set it up":        "e2e/docs TestPullPage",

@@ -152,6 +152,9 @@ func (a *App) settingsMount() server.Mount {
 	if a.publicURL() == a.Base() || a.publicURL() == a.onLocalhost() { // else people reach it in another way than by its own certificate
 		c.CurlOptions = a.CurlOptions()
 	}
+	if a.settings.EgressProxy != "" {
+		c.ProxyDown = func() bool { return a.dispatcher.ProxyDown() != nil }
+	}
 	if a.settings.Clock != nil {
 		c.TestClock = a.now
 	}

@@ -16,6 +16,7 @@ import (
 type settingsFiles struct {
 	brand                     settingspage.Brand
 	webhookCA, smtpCA, acmeCA *x509.CertPool      // nil: the system's alone
+	proxyCA                   *x509.CertPool      // as well
 	certificate               *certificates.Files // nil: there is no --tls-cert
 }
 
@@ -35,7 +36,7 @@ func (a *App) loadFiles() (err error) {
 	for _, ca := range []struct {
 		flag, file string
 		roots      **x509.CertPool
-	}{{"--webhook-ca", s.WebhookCA, &f.webhookCA}, {"--smtp-ca", s.SMTPCA, &f.smtpCA}, {"--acme-ca", s.ACMECA, &f.acmeCA}} {
+	}{{"--webhook-ca", s.WebhookCA, &f.webhookCA}, {"--smtp-ca", s.SMTPCA, &f.smtpCA}, {"--acme-ca", s.ACMECA, &f.acmeCA}, {"--egress-proxy-ca", s.EgressProxyCA, &f.proxyCA}} {
 		if *ca.roots, err = httpclient.Roots(ca.flag, ca.file); err != nil {
 			return SettingError{err}
 		}

@@ -98,6 +98,9 @@ func (h *health) check() *verdict {
 	if h.dispatcher.Short() != "" {
 		v.failing = append(v.failing, "dispatcher: short of file descriptors, memory, local ports or the right time; the log says which")
 	}
+	if f := h.dispatcher.ProxyDown(); f != nil {
+		v.failing = append(v.failing, "egress proxy: it "+f.What+"; webhooks wait, and the log says more")
+	}
 	if off := h.store.ClockOffset().Abs(); off > store.MaxClockOffset {
 		v.failing = append(v.failing, fmt.Sprintf("clock: it and the database's differ by %s", off.Round(time.Second)))
 	}

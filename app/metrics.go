@@ -15,6 +15,10 @@ import (
 // startMetrics creates the metrics, connects them to all parts, and serves them
 // on a separate listener if configured.
 func (a *App) startMetrics(h *health, o *server.Observer) (http.Handler, error) {
+	var proxy func() (up bool, givenBack uint64)
+	if a.settings.EgressProxy != "" {
+		proxy = func() (bool, uint64) { return a.dispatcher.ProxyDown() == nil, a.dispatcher.GivenBack() }
+	}
 	m := metrics.New(
 		metrics.Names{Version: a.settings.Version, Routes: a.server.Routes(), Limits: server.Limits, Outcomes: delivery.Outcomes, Expired: store.SweepKinds},
 		metrics.Sources{
@@ -24,6 +28,7 @@ func (a *App) startMetrics(h *health, o *server.Observer) (http.Handler, error) 
 			Nodes:        a.nodes,
 			Certificates: a.certificateStatus,
 			Backup:       a.newestBackup,
+			EgressProxy:  proxy,
 			Sweeps:       a.sweeps.state,
 		})
 	o.Answered, o.Limited = m.Answered, m.Limited

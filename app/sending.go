@@ -2,12 +2,16 @@ package app
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"net"
 	"net/netip"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"teamdata/delivery"
+	"teamdata/delivery/egress"
 	"teamdata/delivery/mail"
 	"teamdata/internal/netguard"
 	"teamdata/store"
@@ -25,13 +29,39 @@ func (a *App) wireSending() error {
 	if a.mailer, err = a.newMailer(); err != nil {
 		return err
 	}
+	proxy, err := a.settings.NewEgressProxy(a.files.proxyCA, a.certificateTime(), &a.log)
+	if err != nil {
+		return err
+	}
+	if a.settings.EgressResolves {
+		a.log.Warn().Msg(ResolvesWarning)
+	}
 	a.guard = netguard.New(netguard.Config{Allow: allow, Own: a.ownAddresses})
 	a.dispatcher = delivery.New(a.store, delivery.Config{
 		Schedule: a.settings.RetrySchedule, AttemptTimeout: a.settings.AttemptTimeout, Now: a.now, HTTPOnLoopback: a.settings.Clock != nil,
-		RootCAs: a.files.webhookCA, Control: a.guard.Control, UserAgent: "teamdata/" + a.settings.Version,
+		RootCAs: a.files.webhookCA, Control: a.guard.Control, Proxy: proxy, UserAgent: "teamdata/" + a.settings.Version,
 		Mailed: a.mailer.Wake, Pulled: a.server.Due, Log: &a.log, CertificateTime: a.certificateTime(), ClockInDoubt: a.clockInDoubt,
 	})
 	return nil
+}
+
+// ResolvesWarning is what --egress-proxy-resolves means for the guard of addresses.
+const ResolvesWarning = "with --egress-proxy-resolves the proxy decides which addresses webhooks reach: " +
+	"the server can't refuse an internal address that the name of a receiver leads to, so the proxy has to"
+
+// NewEgressProxy returns the proxy of --egress-proxy, nil if there is none. An error names
+// the flag, and never the password.
+func (s *Settings) NewEgressProxy(roots *x509.CertPool, now func() time.Time, log *zerolog.Logger) (*egress.Proxy, error) {
+	if s.EgressProxy == "" {
+		return nil, nil
+	}
+	p, err := egress.New(egress.Config{
+		URL: s.EgressProxy, RootCAs: roots, Except: s.EgressProxyExcept, Resolves: s.EgressResolves, Timeout: s.AttemptTimeout, Time: now, Log: log,
+	})
+	if err != nil {
+		return nil, SettingError{err}
+	}
+	return p, nil
 }
 
 // certificateTime is the clock that others' certificates are verified by: that of the

@@ -63,6 +63,10 @@ type Settings struct {
 	AttemptTimeout    time.Duration
 	WebhookCA         string
 	AllowEndpointCIDR []string
+	EgressProxy       string // URL, which may hold a password
+	EgressProxyCA     string
+	EgressProxyExcept []string
+	EgressResolves    bool
 	DeliveryRetention time.Duration
 	HeldRetention     time.Duration
 	OperatorOrg       string
@@ -131,6 +135,10 @@ var SettingGroups = []struct {
 	{"Webhooks", func(f *pflag.FlagSet, s *Settings) {
 		f.StringVar(&s.WebhookCA, "webhook-ca", "", "a PEM `file` with CAs to trust for receivers; in addition to the system's")
 		f.StringSliceVar(&s.AllowEndpointCIDR, "allow-endpoint-cidr", nil, "non-public `CIDRs` that endpoints may be in; such as 10.0.0.0/8; cloud metadata addresses only in a range no wider than /24")
+		f.StringVar(&s.EgressProxy, "egress-proxy", "", "the `URL` of the HTTP or HTTPS proxy that webhooks go through; with its port, and with user:password@ before its host if it wants them; better given in TEAMDATA_EGRESS_PROXY or TEAMDATA_EGRESS_PROXY_FILE if it has a password; proxies that the environment names are not used for webhooks")
+		f.StringVar(&s.EgressProxyCA, "egress-proxy-ca", "", "a PEM `file` with CAs to trust for an https:// proxy, in addition to the system's")
+		f.StringSliceVar(&s.EgressProxyExcept, "egress-proxy-except", nil, "`receivers` to connect to without the proxy: names such as hooks.corp, domains such as .corp, addresses and CIDRs; this machine's own are never asked of the proxy")
+		f.BoolVar(&s.EgressResolves, "egress-proxy-resolves", false, "let the proxy look up the names of receivers, and judge where they lead: the server then guards no internal address that a name leads to")
 		f.DurationSliceVar(&s.RetrySchedule, "retry-schedule", store.DefaultRetrySchedule, "the `durations` to wait after each failed attempt")
 		f.DurationVar(&s.AttemptTimeout, "attempt-timeout", delivery.DefaultAttemptTimeout, "how long a receiver may take to answer")
 		f.StringVar(&s.OperatorOrg, "operator-org", "", "the `id` of the org whose endpoints may select the signals teamdata.backup.failed and teamdata.certificate.expiring")

@@ -55,6 +55,7 @@ func (s *Settings) Check() error {
 // The ends of rules that several flags have.
 const (
 	needsDomain = " needs --domain, the name to get a certificate for, such as data.example.com"
+	needsProxy  = " needs --egress-proxy, the proxy that webhooks go through, such as http://proxy.corp:3128"
 	forOthers   = " is for a server that others reach, and --test-clock is for tests on this machine only"
 	leaveOutOne = "leave out one of the two"
 )
@@ -93,6 +94,9 @@ func (s *Settings) checkRules() (broken []error) {
 		{s.SMTPURL != "" || s.MailFrom == "", "--mail-from needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587", ""},
 		{s.OperatorOrg == "" || store.ValidID(s.OperatorOrg), fmt.Sprintf("--operator-org %q is not the id of an org, such as org_ops", s.OperatorOrg), ""},
 		{s.SMTPURL == "" || !isUnix || s.PublicURL != "", "--smtp-url on a Unix socket needs --public-url, for the links in mail", ""},
+		{s.EgressProxy != "" || len(s.EgressProxyExcept) == 0, "--egress-proxy-except" + needsProxy, ""},
+		{s.EgressProxy != "" || !s.EgressResolves, "--egress-proxy-resolves" + needsProxy, ""},
+		{s.EgressProxyCA == "" || strings.HasPrefix(s.EgressProxy, "https://"), "--egress-proxy-ca is for an --egress-proxy with https://", ""},
 		{!s.ProxyProtocol || isUnix || len(s.TrustedProxies) > 0, "--proxy-protocol needs --trusted-proxies, the proxies that may connect, such as loopback or 10.0.0.7", ""},
 
 		{s.TLSCert == "" || s.TLSKey != "", "--tls-cert needs --tls-key, the file with the certificate's private key", ""},
@@ -188,6 +192,8 @@ func (s *Settings) Faults() (faults []error) {
 	add("--trusted-proxies: ", err)
 	_, err = netguard.ParseCIDRs(s.AllowEndpointCIDR)
 	add("--allow-endpoint-cidr: ", err)
+	_, err = s.NewEgressProxy(nil, nil, nil)
+	add("", err)
 	for _, name := range s.Domains {
 		add("--domain: ", certificates.CheckDomain(name))
 	}

@@ -134,6 +134,9 @@ teamdata doctor`,
 		Example: "  teamdata config check\n  teamdata config check --domain data.example.com --acme-accept-terms",
 		PreRunE: func(cmd *cobra.Command, _ []string) error { return c.check(cmd.OutOrStdout()) },
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if c.settings.EgressResolves {
+				fmt.Fprintln(cmd.OutOrStdout(), "warning:", app.ResolvesWarning)
+			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "the settings are in order")
 			return err
 		},

@@ -17,7 +17,7 @@ import (
 )
 
 // secretFlags are the flags whose values are secrets.
-var secretFlags = []string{"smtp-url"}
+var secretFlags = []string{"smtp-url", "egress-proxy"}
 
 // dataFlags are the flags that name the data. The URL of a database may hold a password.
 var dataFlags = []string{"data", "from", "to"}

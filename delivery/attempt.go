@@ -29,8 +29,8 @@ func (j *job) inTime() bool {
 }
 
 // attempt sends one claimed delivery, records its outcome and releases it. An
-// attempt cut off by the shutdown, not made for lack of local resources, or whose
-// claim is over, does not count.
+// attempt cut off by the shutdown, not made for lack of local resources or of the
+// proxy, or whose claim is over, does not count.
 func (d *Dispatcher) attempt(j job) {
 	endpoint := &j.claims.Endpoint
 	r := result{endpoint: endpoint.Number}
@@ -49,8 +49,8 @@ func (d *Dispatcher) attempt(j job) {
 		if j.pacer != nil {
 			r.attempt.StartedAt = began
 		}
-		r.short = outcome == outcomeShort
-		if j.ctx.Err() == nil && !r.short {
+		r.short, r.behind = outcome == outcomeShort, outcome == outcomeBehind
+		if j.ctx.Err() == nil && !r.short && !r.behind {
 			d.onAttempt(endpoint.OrgID, endpoint.ID, outcome, r.attempt.Took())
 			r.lost = d.record(j, r.attempt)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/delivery/egress"
 	"teamdata/store"
 )
 
@@ -31,6 +32,9 @@ type Config struct {
 	// Control checks each address after DNS, before dialing. Default: all
 	// addresses are allowed.
 	Control func(network, address string, c syscall.RawConn) error
+	// Proxy is what receivers are connected to through, except for those on plain HTTP; the
+	// dispatcher closes it when it ends. Default: none, and never that of the environment.
+	Proxy *egress.Proxy
 	// HTTPOnLoopback lets attempts be made over plain HTTP to this machine: for tests.
 	HTTPOnLoopback bool
 	// UserAgent is sent with every attempt. Default: teamdata.

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"teamdata/delivery/wheel"
@@ -25,6 +26,8 @@ type Dispatcher struct {
 	tooLate    chan struct{}        // has one token while something is due later than the schedule allows
 	pulse      chan struct{}        // takes a token while Run has nothing else to do
 	asked      chan chan<- struct{} // see Settle
+	proxyUp    chan struct{}        // has one token after the proxy began to work again
+	givenBack  atomic.Uint64        // deliveries, since the proxy had failed
 
 	// The rest belongs to Run's goroutine.
 	wheel       *wheel.Wheel[uint64]
@@ -35,6 +38,7 @@ type Dispatcher struct {
 	onProbation int               // of inFlight, the attempts of queues on probation
 	asking      []chan<- struct{} // to be closed once nothing is due; see Settle
 	short       short
+	behind      map[uint64]bool // endpoints that wait for the proxy
 }
 
 // New makes a Dispatcher. It listens to the store from now on, so it is made
@@ -45,10 +49,12 @@ func New(s store.Store, c Config) *Dispatcher {
 	d := &Dispatcher{
 		store: s, config: c, send: sender.send, disconnect: sender.disconnect,
 		pulse: make(chan struct{}), asked: make(chan chan<- struct{}), tooLate: make(chan struct{}, 1),
+		proxyUp: make(chan struct{}, 1), behind: make(map[uint64]bool),
 		onAttempt: func(string, string, string, time.Duration) {},
 		wheel:     wheel.New[uint64](c.Now()), queues: make(map[uint64]*endpointQueue),
 	}
 	d.inbox.init()
+	d.watchProxy()
 	d.workers = workers{run: d.attempt, jobs: make(chan job)}
 	s.OnDue(func(endpoint uint64, at time.Time) {
 		if store.IsPull(endpoint) {
@@ -91,6 +97,9 @@ func (d *Dispatcher) Run(ctx, grace context.Context) error {
 	d.workers.wait()
 	handedOver.Wait()
 	d.disconnect()
+	if d.config.Proxy != nil {
+		d.config.Proxy.Close()
+	}
 	return nil
 }
 
@@ -160,21 +169,24 @@ func (d *Dispatcher) readInbox(now time.Time) {
 			continue
 		}
 		d.count(q, -q.inFlight)
-		if !r.lost && !r.early {
+		if !r.lost && !r.early && !r.behind {
 			d.short.note(&r, d.config.Log)
 		}
-		if r.lost || r.short || r.early {
+		if r.lost || r.short || r.early || r.behind {
 			q.inFlight--
 		} else {
 			q.finish(&r.attempt, d.config.PerEndpoint)
 		}
 		d.count(q, q.inFlight)
-		if q.backlogged || q.dirty || r.lost || r.early || !r.attempt.Acknowledged() { // a failed one may have become due again before its release
+		if r.behind {
+			d.wait(q)
+		} else if q.backlogged || q.dirty || r.lost || r.early || !r.attempt.Acknowledged() { // a failed one may have become due again before its release
 			d.enqueue(q)
 		} else {
 			d.evict(q)
 		}
 	}
+	d.readProxy()
 }
 
 // count adds n attempts of a queue to those in flight.

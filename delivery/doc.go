@@ -19,6 +19,6 @@
 // It may import store, its own leaves (mail, wheel) and internal packages, but no
 // engine, server or admin. Scheduling of endpoints belongs in dispatcher.go or
 // the queues, what goes over the wire in sender.go, what people and metrics read
-// about an attempt in outcome.go. netguard decides which addresses may be dialed,
+// about an attempt in outcome.go, what waits for the proxy in behind.go. netguard decides which addresses may be dialed,
 // store when to retry or disable.
 package delivery

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"teamdata/delivery/egress"
 	"teamdata/internal/netguard"
 )
 
@@ -23,18 +24,25 @@ var Outcomes = []string{"acknowledged", "1xx", "3xx", "4xx", "5xx", "other", "ti
 // answered returns the outcome of an attempt with a status line, and the reason
 // if that is not 2xx.
 func answered(status int) (outcome, reason string) {
-	class := status / 100
-	if class == 2 {
-		return "acknowledged", ""
+	if outcome = outcomeOfStatus(status); outcome == "acknowledged" {
+		return outcome, ""
 	}
 	reason = strings.TrimSpace(fmt.Sprintf("the receiver answered %d %s", status, http.StatusText(status)))
-	if class == 3 {
+	if outcome == "3xx" {
 		reason += "; redirects are not followed"
 	}
-	if class < 1 || class > 5 {
-		return "other", reason
+	return outcome, reason
+}
+
+func outcomeOfStatus(status int) string {
+	switch class := status / 100; {
+	case class == 2:
+		return "acknowledged"
+	case class < 1 || class > 5:
+		return "other"
+	default:
+		return fmt.Sprintf("%dxx", class)
 	}
-	return fmt.Sprintf("%dxx", class), reason
 }
 
 // late returns the reason of an attempt that timed out.
@@ -58,6 +66,8 @@ func failure(err error, reached step) (outcome, reason string) {
 	switch {
 	case errors.As(err, &refusal):
 		return "guard", refusal.Error()
+	case errors.Is(err, egress.ErrHost):
+		return "guard", egress.ErrHost.Error()
 	case errors.Is(err, errPlainHTTP):
 		return "guard", errPlainHTTP.Error()
 	case errors.As(err, &dns):

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"teamdata/delivery/egress"
 	"teamdata/internal/signature"
 	"teamdata/store"
 )
@@ -25,8 +26,7 @@ const (
 	idleTimeout      = 90 * time.Second
 )
 
-// sender makes attempts: signed POSTs over HTTP/1.1 that follow no redirect and
-// use no proxy.
+// sender makes attempts: signed POSTs over HTTP/1.1 that follow no redirect.
 type sender struct {
 	now       func() time.Time
 	network   http.RoundTripper
@@ -41,6 +41,7 @@ type sender struct {
 func newSender(c Config) *sender {
 	s := &sender{now: c.Now, network: newTransport(c, c.Control), own: ownNetworks{config: c}, userAgent: []string{c.UserAgent}, timeout: c.AttemptTimeout, doubtful: c.ClockInDoubt}
 	if c.HTTPOnLoopback {
+		c.Proxy = nil
 		s.plain = newTransport(c, onLoopback(c.Control))
 	}
 	return s
@@ -53,9 +54,15 @@ func newTransport(c Config, check control) *http.Transport {
 	// attempt's, so that the reason names the attempt's deadline.
 	connectTimeout := c.AttemptTimeout + time.Second
 	dialer := &net.Dialer{Control: check, Resolver: c.resolver, Timeout: connectTimeout}
+	dial := dialer.DialContext
+	if c.Proxy != nil {
+		dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			return c.Proxy.Dial(ctx, dialer, network, address)
+		}
+	}
 	return &http.Transport{
-		Proxy:       nil, // never from the environment: it would hide the address from the guard
-		DialContext: dialer.DialContext,
+		Proxy:       nil, // net/http's would hide the address from the guard
+		DialContext: dial,
 		TLSClientConfig: &tls.Config{
 			RootCAs: c.RootCAs, Time: c.CertificateTime, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 			ClientSessionCache: tls.NewLRUClientSessionCache(c.Total),
@@ -91,7 +98,7 @@ func onLoopback(next control) control {
 
 // send posts the delivery once. A 2xx status line within the deadline
 // acknowledges it; for anything else the attempt has a reason. The outcome is one
-// of Outcomes, or outcomeShort.
+// of Outcomes, or outcomeShort or outcomeBehind.
 func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) (a store.Attempt, outcome string) {
 	a.StartedAt = s.now()
 	ctx, cancel := context.WithTimeout(grace, s.timeout)
@@ -104,7 +111,14 @@ func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) 
 		a.Answer = readAnswer(response)
 	}
 	a.EndedAt = s.now()
+	failed, byProxy := errors.AsType[*egress.Failure](err)
+	refusal, refused := errors.AsType[*egress.Answer](err)
 	switch {
+	case byProxy:
+		outcome, a.Reason = outcomeBehind, oneLine(failed.Error())
+	case refused:
+		a.Status = refusal.Status
+		outcome, a.Reason = outcomeOfStatus(a.Status), refusal.Error()
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil: // and not one of net's own
 		a.TimedOut = true
 		outcome, a.Reason = "timeout", late(s.timeout, p.step())

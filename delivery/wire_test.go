@@ -33,7 +33,12 @@ type wire struct {
 // newWire serves each connection with speak.
 func newWire(t testing.TB, speak func(net.Conn)) *wire {
 	t.Helper()
-	l := kit.Loopback(t)
+	return newWireOn(t, kit.Loopback(t), speak)
+}
+
+// newWireOn does the same on a listener.
+func newWireOn(t testing.TB, l net.Listener, speak func(net.Conn)) *wire {
+	t.Helper()
 	w := &wire{Listener: l}
 	w.running.Go(func() {
 		for {

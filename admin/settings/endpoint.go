@@ -59,8 +59,9 @@ type endpointPage struct {
 
 // endpointWarnings are why events may not arrive as they should.
 type endpointWarnings struct {
-	Refused string   // why nothing is delivered to its URL; empty: nothing is known
-	Twins   []string // ids of other endpoints with its URL
+	ProxyDown bool     // webhooks wait for the server's own proxy
+	Refused   string   // why nothing is delivered to its URL; empty: nothing is known
+	Twins     []string // ids of other endpoints with its URL
 }
 
 // endpoint finds the endpoint of the path.
@@ -158,6 +159,7 @@ func (r *request) warningsOf(tx store.Tx, e store.Endpoint) (w endpointWarnings,
 	if e.Pull() {
 		return w, nil
 	}
+	w.ProxyDown = r.s.proxyDown()
 	if warn := r.s.config.WarnOfURL; warn != nil {
 		w.Refused = warn(e.URL)
 	}

@@ -24,6 +24,7 @@ type overviewPage struct {
 	Charts            []chart
 	Failures          []deliveryRow
 	Changes           []auditRow // latest first
+	ProxyDown         bool       // webhooks wait for the server's own proxy
 	NoMail            bool       // mail is waiting, and there is no mail server
 	NoAPI, NoWebhooks bool       // the plan does not include them
 
@@ -31,7 +32,7 @@ type overviewPage struct {
 }
 
 func (r *request) showOverview() error {
-	p := overviewPage{Span: r.spanOf()}
+	p := overviewPage{Span: r.spanOf(), ProxyDown: r.s.proxyDown()}
 	return r.Show(200, "overview", &p, func(tx store.Tx) error {
 		for _, load := range []func(*request, store.Tx) error{
 			p.findEndpoints, p.findAttempts, p.findFailures, p.findChanges, p.findMail, p.findFeatures, p.findFirstHour,

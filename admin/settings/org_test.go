@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,9 +76,16 @@ func TestOverviewBanners(t *testing.T) {
 		t.Errorf("a banner without a reason: %s", r.Body)
 	}
 
-	w.server = httptest.NewTLSServer(New(storetest.Scoped(t, w.Store), Config{PublicURL: "https://data.example.com", Log: zerolog.Nop()}))
+	var down atomic.Bool
+	w.server = httptest.NewTLSServer(New(storetest.Scoped(t, w.Store), Config{PublicURL: "https://data.example.com", Log: zerolog.Nop(), ProxyDown: down.Load}))
 	t.Cleanup(w.server.Close)
 	ada := w.signedIn("usr_ada")
+	if r := ada.get(overviewPath); strings.Contains(r.Body, "Webhooks wait") {
+		t.Error("webhooks wait although the proxy works")
+	}
+	down.Store(true)
+	ada.get(overviewPath).wants(t, 200, "<strong>Webhooks wait.</strong>")
+	ada.get("/orgs/org_other/endpoints/whe_other").wants(t, 200, "<strong>Webhooks wait.</strong>")
 	ada.get(overviewPath).wants(t, 200, "no mail server", "https://data.example.com/api/v1/members")
 	if r := ada.get("/orgs/org_other"); strings.Contains(r.Body, "no mail server") {
 		t.Error("the mail is another org's")

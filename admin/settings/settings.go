@@ -53,6 +53,9 @@ type Config struct {
 	// WarnOfURL returns why nothing would be delivered to an endpoint's URL, if
 	// that is known; nil or empty: unknown.
 	WarnOfURL func(url string) string
+	// ProxyDown reports whether webhooks wait because the proxy that they go through fails;
+	// nil: there is none.
+	ProxyDown func() bool
 	// HeldRetention is how long deliveries of a disabled endpoint are held; 0 is
 	// store.DefaultHeldRetention.
 	HeldRetention time.Duration
@@ -119,3 +122,5 @@ func LinkURL(publicURL string) func(token string) string {
 	}
 	return func(token string) string { return strings.TrimSuffix(publicURL, "/") + Path + "/link/" + token }
 }
+
+func (s *Settings) proxyDown() bool { return s.config.ProxyDown != nil && s.config.ProxyDown() }

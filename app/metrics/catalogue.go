@@ -56,6 +56,8 @@ var Catalogue = []Entry{
 
 	{"teamdata_attempts_total", "counter", []string{"outcome"}, "Attempts by outcome: acknowledged, the class of another status, or the reason why no status line came."},
 	{"teamdata_attempt_duration_seconds", "histogram", nil, "Time of an attempt, from dialing to the end of the answer."},
+	{"teamdata_egress_proxy_up", "gauge", nil, "0 while --egress-proxy fails, so that webhooks behind it wait, else 1. Both metrics of the proxy are absent without that flag."},
+	{"teamdata_egress_proxy_given_back_total", "counter", nil, "How often a delivery was given back without an attempt, because the proxy had failed."},
 	{"teamdata_endpoint_failures_total", "counter", []string{"org", "endpoint"}, "Attempts that were not acknowledged, for the 20 endpoints with the most since the start."},
 
 	{"teamdata_certificate_expiry_timestamp_seconds", "gauge", []string{"name"}, "When a certificate expires, also an endpoint's client certificate in its last 28 days. Absent without one."},

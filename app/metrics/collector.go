@@ -16,6 +16,7 @@ type Sources struct {
 	Nodes        func() (Nodes, error) // asked while the database answers
 	Certificates func() []store.CertificateStatus
 	Backup       func() (newest time.Time, ok bool) // zero: none was made yet
+	EgressProxy  func() (up bool, givenBack uint64) // nil: there is none
 	Sweeps       func() (running time.Duration, done time.Time)
 }
 
@@ -63,6 +64,11 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			set("teamdata_certificate_info", 1, s.Name, s.Authority)
 		}
 		set("teamdata_certificate_failing", flag(s.LastError != ""), s.Name)
+	}
+	if c.sources.EgressProxy != nil {
+		up, givenBack := c.sources.EgressProxy()
+		set("teamdata_egress_proxy_up", flag(up))
+		set("teamdata_egress_proxy_given_back_total", float64(givenBack))
 	}
 	running, done := c.sources.Sweeps()
 	set("teamdata_retention_running_seconds", running.Seconds())

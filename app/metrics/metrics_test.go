@@ -67,8 +67,9 @@ func full() Sources {
 		Certificates: func() []store.CertificateStatus {
 			return []store.CertificateStatus{{Name: "a.example", Authority: "https://acme.test/dir", NotAfter: time.Unix(7, 0)}, {Name: "b.example", LastError: "no answer"}}
 		},
-		Backup: func() (time.Time, bool) { return time.Unix(8, 0), true },
-		Sweeps: func() (time.Duration, time.Time) { return 9 * time.Second, time.Unix(10, 0) },
+		EgressProxy: func() (bool, uint64) { return true, 11 },
+		Backup:      func() (time.Time, bool) { return time.Unix(8, 0), true },
+		Sweeps:      func() (time.Duration, time.Time) { return 9 * time.Second, time.Unix(10, 0) },
 	}
 }
 
@@ -119,6 +120,8 @@ teamdata_commits_total result=ok 1
 teamdata_data_file_bytes 3
 teamdata_data_file_free_bytes 4
 teamdata_disk_free_bytes 5
+teamdata_egress_proxy_given_back_total 11
+teamdata_egress_proxy_up 1
 teamdata_endpoint_failures_total endpoint=whe_1 org=org_a 1
 teamdata_http_request_duration_seconds route=/a 3/3
 teamdata_http_request_duration_seconds route=/b 0/0

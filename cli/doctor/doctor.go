@@ -79,6 +79,7 @@ func checks(database bool) []check {
 		{"listen", (*doctor).checkListeners},
 		{"proxies", (*doctor).checkProxies},
 		{"endpoints", (*doctor).checkEndpoints},
+		{"egress proxy", (*doctor).checkEgress},
 		{"certificate", (*doctor).checkCertificate},
 		{"CA files", (*doctor).checkAuthorities},
 		{"domains", (*doctor).checkDomains},

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"teamdata/app"
 	"teamdata/delivery/mail"
 	"teamdata/internal/httpclient"
 )
@@ -83,4 +84,32 @@ func (d *doctor) checkMail(ctx context.Context) {
 		return
 	}
 	d.ok("%s accepts the login", sender.Server())
+}
+
+// checkEgress asks the proxy of webhooks whether it answers.
+func (d *doctor) checkEgress(ctx context.Context) {
+	if d.EgressProxy == "" {
+		d.ok("not used: there is no --egress-proxy")
+		return
+	}
+	if d.EgressResolves {
+		d.warn("leave it out if this machine can look up the receivers' names; else let the proxy refuse all internal addresses", "%s", app.ResolvesWarning)
+	}
+	roots, err := httpclient.Roots("--egress-proxy-ca", d.EgressProxyCA)
+	if err != nil {
+		return // the check of the CA files reports it
+	}
+	proxy, err := d.NewEgressProxy(roots, nil, nil)
+	switch {
+	case err != nil: // the check of the settings reports it
+	case !d.Online:
+		d.ok("not called: see --online")
+	default:
+		defer proxy.Close()
+		if err := proxy.Check(ctx); err != nil {
+			d.problem("check --egress-proxy, --egress-proxy-ca and the way to the proxy", "%v", err)
+			return
+		}
+		d.ok("%s answers", proxy.Address())
+	}
 }

@@ -4,8 +4,8 @@
 //
 // [Guard.Control] goes into a [net.Dialer]. It sees the resolved address of each
 // connection just before it is made, so a name that resolves differently the
-// second time gains nothing. Nothing may dial on our behalf: a proxy would
-// resolve the name itself, bypassing the guard.
+// second time gains nothing. A proxy may dial on our behalf only an address that
+// was checked here: it would resolve a name itself, bypassing the guard.
 //
 // The first rule that applies decides:
 //
