@@ -174,7 +174,9 @@ func TestCertificateRotation(t *testing.T) {
 					t.Errorf("%s: %s after %d attempts", d.ID, d.State, d.Attempts)
 				}
 			}
-			return err
+			if err != nil {
+				return err
+			}
 		}
 		return nil
 	})

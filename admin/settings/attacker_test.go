@@ -211,6 +211,7 @@ func (s *attacker) arrange() {
 // answered.
 func (s *attacker) arrangeEndpoint(tx store.Tx) error {
 	e := storetest.Sample[store.Endpoint](storetest.Values{Text: stored, Most: true})
+	e.Sending = store.SendOptions{} // whose texts have forms of their own
 	e.ID, e.OrgID, e.URL, e.Events, e.Secret, e.OldSecret = "whe_mine", "org_acme", `https://acme.example/'zz='<zz>`, []string{"member.added"}, "", ""
 	e.Number, e.DisabledBy, e.DisabledReason = 0, "", "" // of a disabled one only
 	if _, err := store.ImportEndpoint(tx, e); err != nil {
