@@ -443,3 +443,16 @@ func TestProxySilentForOneReceiver(t *testing.T) {
 	}
 	env.onlyAttempt("https://receiver.example/", store.StateAcknowledged)
 }
+
+// A proxy that hangs for each of several addresses is found out before the attempt's time
+// is over.
+func TestProxySilentForEachAddress(t *testing.T) {
+	t.Parallel()
+	w := newWire(t, listenOn)
+	c := throughProxy(t, "http://"+w.Addr().String(), func(c *egress.Config) { c.Timeout = 4 * time.Second })
+	c.AttemptTimeout = 4 * time.Second // so that each address has two seconds
+	e := store.Endpoint{URL: "https://two.example/", Secret: store.NewEndpointSecret()}
+	if a, outcome := newSender(c.withDefaults()).send(t.Context(), &e, &store.Claim{}); outcome != outcomeBehind {
+		t.Errorf("%s: %s", outcome, a.Reason)
+	}
+}
