@@ -125,7 +125,7 @@ var operations = []operation{
 	{method: "GET", path: "/plans", status: 200, answer: `{"data":[` + builtInPlans + `,{"name":"pro","features":["api"],"builtIn":false}],"next":"4.pro","hasMore":false}`},
 	{method: "PUT", path: "/plans/gold", body: `{"features":["webhooks","api"]}`, status: 201, answer: `{"name":"gold","features":["api","webhooks"],"builtIn":false}`},
 	{method: "DELETE", path: "/plans/pro", status: 204},
-	{method: "GET", path: "/event-types", status: 200, answer: `{"data":[{"name":"member.added","description":"A member joins","schema":{"type":"object",{{*}}},"builtIn":true},{{*}},{"name":"invoice.paid","description":"An invoice was paid","schema":` + invoice + `,"builtIn":false}],"next":"7.invoice.paid","hasMore":false}`},
+	{method: "GET", path: "/event-types", status: 200, answer: `{"data":[{"name":"member.added","description":"A member joins","schema":{"type":"object",{{*}}},"builtIn":true},{{*}},{"name":"invoice.paid","description":"An invoice was paid","schema":` + invoice + `,"builtIn":false}],"next":"14.invoice.paid","hasMore":false}`},
 	{method: "PUT", path: "/event-types/door.opened", body: `{"description":"A door","schema":{ "type": "object" }}`, status: 201, answer: `{"name":"door.opened","description":"A door","schema":{"type":"object"},"builtIn":false}`},
 	{method: "DELETE", path: "/event-types/invoice.paid", status: 204},
 	{method: "GET", path: "/nodes", status: 200, answer: `{"data":[{"name":"node-1","state":"running","version":"1.2.3","shards":64,"clockOffsetMs":-12,"startedAt":` + at + `,"seenAt":` + at + `}],"next":"0.node-1","hasMore":false}`},

@@ -58,7 +58,7 @@ func TestPages(t *testing.T) {
 		"/orgs/org_acme/portal-sessions": {"id", 8},
 		"/audit-log-ends":                {"orgId", 9},
 		"/plans":                         {"name", 12},
-		"/event-types":                   {"name", 15},
+		"/event-types":                   {"name", 22},
 		"/operator-tokens":               {"id", 8},
 		"/orgs/org_other/keys":           {"id", 0},
 		"/orgs/org_other/endpoints":      {"id", 0},

@@ -25,7 +25,7 @@ func TestExpiringIsWatched(t *testing.T) {
 		defer cancel()
 		checks := 0
 		a := &App{log: zerolog.Nop()}
-		e := &expiring{status: func() []store.CertificateStatus { checks++; return nil }}
+		e := &expiring{to: "ops@example.com", status: func() []store.CertificateStatus { checks++; return nil }}
 		a.repeat(ctx, e.job())
 		if checks != 10 {
 			t.Errorf("checked %d times in 10 hours", checks)

@@ -10,5 +10,5 @@ import (
 // Every signal that should come comes, once, and no other: 10,000 random steps with -size 100.
 func TestSignals(t *testing.T) {
 	t.Parallel()
-	storetest.Signals(t, opener(nil), kit.Size(4_000, 10_000))
+	storetest.Signals(t, opener(nil), kit.Random(t), kit.Size(4_000, 10_000))
 }

@@ -11,5 +11,5 @@ import (
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	all := databases{owner: t}
-	storetest.Signals(t, all.open, kit.Size(300, 10_000))
+	storetest.Signals(t, all.open, kit.Random(t), kit.Size(300, 10_000))
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -21,9 +20,9 @@ import (
 // transactions. Each endpoint has to get each signal that it selects, once, and no other. What
 // is to come is known from what happened alone: of the store it reads only the delivery that an
 // attempt is of.
-func Signals(t *testing.T, open Open, steps int) {
+func Signals(t *testing.T, open Open, draws *rand.Rand, steps int) {
 	w := &signalWorld{
-		Subject: New(t, open), Rand: kit.Random(t), steps: steps, endpoints: map[string]*signalEndpoint{}, keys: map[string]*signalKey{},
+		Subject: New(t, open), Rand: draws, endpoints: map[string]*signalEndpoint{}, keys: map[string]*signalKey{},
 		seen: map[string]bool{}, due: map[string]int{}, came: map[string]int{}, told: map[string]bool{}, on: true,
 	}
 	w.Write(func(tx store.Tx) error {
@@ -60,11 +59,11 @@ func Signals(t *testing.T, open Open, steps int) {
 type signalWorld struct {
 	*Subject
 	*rand.Rand
-	step, steps int
-	endpoints   map[string]*signalEndpoint // those that exist
-	keys        map[string]*signalKey
-	gone        []string // ids of deliveries of removed endpoints
-	on          bool     // the org has webhooks
+	step      int
+	endpoints map[string]*signalEndpoint // those that exist
+	keys      map[string]*signalKey
+	gone      []string // ids of deliveries of removed endpoints
+	on        bool     // the org has webhooks
 
 	seen      map[string]bool // ids of the deliveries and mails that were counted
 	due, came map[string]int  // how often a signal is to come to an endpoint, and came: "whe_log teamdata.apiKey.ended key_1 revoked"
