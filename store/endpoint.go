@@ -266,6 +266,9 @@ func checkDescription(d *string) error {
 // endpoint.created.
 func CreateEndpoint(tx Tx, actorID string, e Endpoint) (Endpoint, error) {
 	e, err := ImportEndpoint(tx, e)
+	if err == nil {
+		err = e.Sending.checkNotEnded(tx.Now())
+	}
 	return e, auditBy(err, tx, actorID, e.OrgID, "endpoint.created", e.ID)
 }
 
@@ -280,7 +283,7 @@ func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 	if e.Secret == "" {
 		e.Secret = NewEndpointSecret()
 	}
-	if err := cmp.Or(e.setURL(tx, e.URL), e.check(tx), checkDescription(&e.Description), e.checkOldSecret(tx.Now()), e.checkDisabled(),
+	if err := cmp.Or(e.setURL(tx, e.URL), e.check(tx), e.checkSending(), checkDescription(&e.Description), e.checkOldSecret(tx.Now()), e.checkDisabled(),
 		checkHappened(tx, "createdAt", e.CreatedAt), checkHappened(tx, "disabledAt", e.DisabledAt), checkHappened(tx, "verifiedAt", e.VerifiedAt), checkOrg(tx, e.OrgID)); err != nil {
 		return Endpoint{}, err
 	}
@@ -301,10 +304,11 @@ func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 type EndpointChange struct {
 	URL, Description *string
 	Events           []string
+	Sending          SendChange
 }
 
 // ChangeEndpoint changes an endpoint, with the audit entry endpoint.changed.
-// Waiting deliveries go to the new address. Identical values change nothing.
+// Waiting deliveries go to the new address, in the new way. Identical values change nothing.
 // notFound: the org has no such endpoint.
 func ChangeEndpoint(tx Tx, actorID, orgID, id string, change EndpointChange) (Endpoint, error) {
 	old, err := FindEndpoint(tx, orgID, id)
@@ -319,10 +323,10 @@ func ChangeEndpoint(tx Tx, actorID, orgID, id string, change EndpointChange) (En
 	if change.Events != nil {
 		e.Events = change.Events
 	}
-	if err := cmp.Or(err, e.check(tx), checkDescription(change.Description)); err != nil {
+	if err := cmp.Or(err, e.changeSending(tx, change.Sending), e.check(tx), checkDescription(change.Description)); err != nil {
 		return Endpoint{}, err
 	}
-	if e.URL == old.URL && e.Description == old.Description && slices.Equal(e.Events, old.Events) {
+	if e.URL == old.URL && e.Description == old.Description && slices.Equal(e.Events, old.Events) && e.Sending.Equal(&old.Sending) {
 		return e, nil
 	}
 	return e, auditBy(tx.PutEndpoint(e), tx, actorID, orgID, "endpoint.changed", id)
@@ -382,6 +386,13 @@ func FindEndpoint(tx Tx, orgID, id string) (Endpoint, error) {
 func ShowSecret(tx Tx, actorID, orgID, id string) (Endpoint, error) {
 	e, err := FindEndpoint(tx, orgID, id)
 	return e, auditBy(err, tx, actorID, orgID, "endpoint.secretShown", id)
+}
+
+// ShowHeaders finds an endpoint in order to show the values of its headers, with the audit
+// entry endpoint.headersShown. notFound: the org has no such endpoint.
+func ShowHeaders(tx Tx, actorID, orgID, id string) (Endpoint, error) {
+	e, err := FindEndpoint(tx, orgID, id)
+	return e, auditBy(err, tx, actorID, orgID, "endpoint.headersShown", id)
 }
 
 // NoteVerified records the first time that a request which an endpoint got was verified,

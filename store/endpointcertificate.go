@@ -1,0 +1,133 @@
+package store
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"strings"
+	"time"
+)
+
+// Bounds of certificates, in bytes of PEM.
+const (
+	maxClientCertificate = 32 << 10
+	maxClientKey         = 16 << 10
+	maxCA                = 64 << 10
+
+	maxCertificates = 20 // in one PEM
+)
+
+// certificatesIn reads 1 to 20 certificates, and returns them in PEM without what was written
+// around them.
+func certificatesIn(field, text string, most int) (string, []*x509.Certificate, error) {
+	if len(text) > most {
+		return "", nil, Invalid(field, "has %d bytes", len(text)).Advise("at most %d are allowed", most)
+	}
+	var certificates []*x509.Certificate
+	var plain bytes.Buffer
+	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			return "", nil, Invalid(field, "holds a %.40s beside certificates", block.Type).Advise("give the certificates alone")
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return "", nil, Invalid(field, "holds a certificate, number %d, that can't be read", len(certificates)+1).Advise("look at it with: openssl x509 -noout -text")
+		}
+		certificates = append(certificates, c)
+		pem.Encode(&plain, &pem.Block{Type: block.Type, Bytes: block.Bytes})
+	}
+	switch n := len(certificates); {
+	case n == 0:
+		return "", nil, Invalid(field, "holds no certificate in PEM").Advise("it begins with -----BEGIN CERTIFICATE-----")
+	case n != strings.Count(text, "-----BEGIN "):
+		return "", nil, Invalid(field, "holds a certificate that is cut off, or damaged").Advise("copy the whole file")
+	case n > maxCertificates:
+		return "", nil, Invalid(field, "holds %d certificates", n).Advise("at most %d are allowed", maxCertificates)
+	}
+	return plain.String(), certificates, nil
+}
+
+// checkCertificates returns certificates in PEM without what was written around them.
+func checkCertificates(field, text string, most int) (string, error) {
+	plain, _, err := certificatesIn(field, text, most)
+	return plain, err
+}
+
+// checkClientCertificate checks that the certificate and its key fit each other.
+func (o *SendOptions) checkClientCertificate() error {
+	ends := o.CertificateEnds
+	o.CertificateEnds = time.Time{}
+	switch {
+	case o.ClientCertificate == "" && o.ClientKey == "":
+		o.CertificateMailed = false
+		return nil
+	case o.ClientKey == "":
+		return Invalid("clientKey", "is missing").Advise("give it with its clientCertificate")
+	case o.ClientCertificate == "":
+		return Invalid("clientCertificate", "is missing").Advise("give it with its clientKey")
+	}
+	plain, chain, err := certificatesIn("clientCertificate", o.ClientCertificate, maxClientCertificate)
+	if err != nil {
+		return err
+	}
+	key, err := clientKeyIn(o.ClientKey)
+	if err != nil {
+		return err
+	}
+	if _, err := tls.X509KeyPair([]byte(plain), []byte(key)); err != nil {
+		return misfit(chain, key)
+	}
+	o.ClientCertificate, o.ClientKey, o.CertificateEnds = plain, key, chain[0].NotAfter
+	for _, c := range chain {
+		if c.NotAfter.Before(o.CertificateEnds) {
+			o.CertificateEnds = c.NotAfter
+		}
+	}
+	o.CertificateMailed = o.CertificateMailed && o.CertificateEnds.Equal(ends)
+	return nil
+}
+
+// misfit says why the first of a chain doesn't fit the key.
+func misfit(chain []*x509.Certificate, key string) error {
+	for _, c := range chain[1:] {
+		if _, err := tls.X509KeyPair(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}), []byte(key)); err == nil {
+			return Invalid("clientCertificate", "does not begin with the certificate of the key").Advise("put that one first, and its issuers behind it")
+		}
+	}
+	return Invalid("clientKey", "is not the key of the clientCertificate").Advise("give both of one pair")
+}
+
+// clientKeyIn reads a private key, and returns it in PEM without what was written around it.
+func clientKeyIn(text string) (string, error) {
+	if len(text) > maxClientKey {
+		return "", Invalid("clientKey", "has %d bytes", len(text)).Advise("at most %d are allowed", maxClientKey)
+	}
+	var key []byte
+	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
+		switch {
+		case block.Type == "ENCRYPTED PRIVATE KEY" || strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED"):
+			return "", Invalid("clientKey", "is encrypted").Advise("decrypt it first: openssl pkey -in KEY -out PLAIN")
+		case block.Type == "EC PARAMETERS" || block.Type == "CERTIFICATE": // as openssl ecparam writes, and many who put both in one file
+			continue
+		case !strings.HasSuffix(block.Type, "PRIVATE KEY"):
+			return "", Invalid("clientKey", "holds a %.40s", block.Type).Advise("give the private key alone")
+		case key != nil:
+			return "", Invalid("clientKey", "holds more than one key").Advise("give the one of the clientCertificate")
+		}
+		key = pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes})
+	}
+	if key == nil {
+		return "", Invalid("clientKey", "holds no private key in PEM").Advise("it begins with -----BEGIN PRIVATE KEY-----")
+	}
+	return string(key), nil
+}
+
+// checkNotEnded refuses a certificate that receivers would refuse. An import doesn't: there, it
+// may have ended since.
+func (o *SendOptions) checkNotEnded(now time.Time) error {
+	if o.CertificateEnds.IsZero() || now.Before(o.CertificateEnds) {
+		return nil
+	}
+	return Invalid("clientCertificate", "holds a certificate that expired at %s", FormatTime(o.CertificateEnds)).Advise("give the one that replaced it")
+}
