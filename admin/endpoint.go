@@ -20,10 +20,30 @@ func endpointJSON(tx store.Tx, e store.Endpoint) (object, error) {
 		time("createdAt", e.CreatedAt).time("disabledAt", e.DisabledAt).
 		nullable("disabledBy", e.DisabledBy).nullable("disabledReason", e.DisabledReason).time("oldSecretUntil", e.OldSecretUntil)
 	if !e.Pull() {
-		return o, nil
+		return o.sending(&e.Sending), nil
 	}
 	last, err := tx.LastPulled(e.Number)
 	return o.time("lastPulledAt", last.At).nullable("lastPulledBy", last.KeyID), err
+}
+
+// sending writes the options that are set, without what is secret of them.
+func (o object) sending(s *store.SendOptions) object {
+	if len(s.HeaderNames) > 0 {
+		o = o.texts("headerNames", s.HeaderNames)
+	}
+	if s.Rate != "" {
+		o = o.text("rate", s.Rate)
+	}
+	if s.MaxInFlight > 0 {
+		o = o.number("maxInFlight", int64(s.MaxInFlight))
+	}
+	if s.ClientCertificate != "" {
+		o = o.text("clientCertificate", s.ClientCertificate).time("clientCertificateExpiresAt", s.CertificateEnds)
+	}
+	if s.CA != "" {
+		o = o.text("ca", s.CA)
+	}
+	return o
 }
 
 func (r *request) listEndpoints() error {
@@ -41,8 +61,12 @@ func (r *request) listEndpoints() error {
 func (r *request) createEndpoint() error {
 	b := decode[api.NewEndpoint](r)
 	e := store.Endpoint{OrgID: r.org(), ID: orZero(b.ID), URL: b.URL, Events: b.Events, Description: orZero(b.Description), Secret: orZero(b.Secret)}
-	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
+	options := store.SendChange{Headers: orZero(b.Headers), Rate: b.Rate, MaxInFlight: b.MaxInFlight, ClientCertificate: b.ClientCertificate, ClientKey: b.ClientKey, CA: b.CA}
+	return r.idempotent(func(tx store.Tx) (_ store.Answer, err error) {
 		if err := store.CheckKind(orZero(b.Kind), e.URL); err != nil {
+			return store.Answer{}, err
+		}
+		if e.Sending, err = e.Sending.WithChange(options); err != nil {
 			return store.Answer{}, err
 		}
 		e, err := store.CreateEndpoint(tx, r.actor, e)
@@ -84,7 +108,10 @@ func (r *request) answerEndpoint(tx store.Tx) (store.Answer, error) {
 
 func (r *request) updateEndpoint() error {
 	b := decode[api.EndpointChange](r)
-	change := store.EndpointChange{URL: b.URL, Description: b.Description, Events: orZero(b.Events)}
+	change := store.EndpointChange{URL: b.URL, Description: b.Description, Events: orZero(b.Events), Sending: store.SendChange{
+		NoHeaders: b.Headers != nil && *b.Headers == nil, Headers: orZero(b.Headers), Rate: b.Rate, MaxInFlight: b.MaxInFlight,
+		ClientCertificate: b.ClientCertificate, ClientKey: b.ClientKey, CA: b.CA,
+	}}
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.ChangeEndpoint(tx, r.actor, r.org(), r.Param("endpoint"), change)
 		o, err := r.warned(tx, e, err)
@@ -131,6 +158,22 @@ func (r *request) readSecret() error {
 			e.OldSecret, e.OldSecretUntil = "", time.Time{}
 		}
 		return ok(newObject().text("secret", e.Secret).nullable("oldSecret", e.OldSecret).time("oldSecretUntil", e.OldSecretUntil).end()), err
+	})
+	if err == nil {
+		r.Send(a)
+	}
+	return err
+}
+
+// readHeaders is as readSecret.
+func (r *request) readHeaders() error {
+	a, err := r.run(r.commit, func(tx store.Tx) (store.Answer, error) {
+		e, err := store.ShowHeaders(tx, r.actor, r.org(), r.Param("endpoint"))
+		headers, values := newObject(), e.Sending.HeaderValues()
+		for i, name := range e.Sending.HeaderNames {
+			headers = headers.text(name, values[i])
+		}
+		return ok(newObject().raw("headers", headers.end()).end()), err
 	})
 	if err == nil {
 		r.Send(a)

@@ -13,6 +13,7 @@ import (
 func TestFigures(t *testing.T) {
 	for what, figure := range map[string][2]any{
 		"bytes of a body":                     {maxBody, 64 << 10},
+		"bytes of an endpoint":                {maxEndpoint, 256 << 10},
 		"bytes of instructions":               {maxInstructions, 1 << 20},
 		"bytes of a batch":                    {maxBatch, 8 << 20},
 		"deliveries that are read for a page": {maxScanned, 500},

@@ -15,6 +15,7 @@ const basePath = "/admin/v1"
 const (
 	noBody          = 0 // it is ignored
 	maxBody         = 64 << 10
+	maxEndpoint     = 256 << 10 // the certificates and headers of one fit, however they are escaped
 	maxInstructions = 1 << 20
 	maxBatch        = 8 << 20 // any 1,000 members fit, and 1,000 events of 8 KiB
 )

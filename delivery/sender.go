@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -30,6 +31,7 @@ type sender struct {
 	now       func() time.Time
 	network   http.RoundTripper
 	plain     http.RoundTripper // for http:// URLs; nil: they are refused
+	own       ownNetworks
 	targets   targets
 	userAgent []string
 	timeout   time.Duration
@@ -37,7 +39,7 @@ type sender struct {
 }
 
 func newSender(c Config) *sender {
-	s := &sender{now: c.Now, network: newTransport(c, c.Control), userAgent: []string{c.UserAgent}, timeout: c.AttemptTimeout, doubtful: c.ClockInDoubt}
+	s := &sender{now: c.Now, network: newTransport(c, c.Control), own: ownNetworks{config: c}, userAgent: []string{c.UserAgent}, timeout: c.AttemptTimeout, doubtful: c.ClockInDoubt}
 	if c.HTTPOnLoopback {
 		s.plain = newTransport(c, onLoopback(c.Control))
 	}
@@ -121,6 +123,7 @@ func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) 
 
 // disconnect closes the connections that no attempt uses.
 func (s *sender) disconnect() {
+	s.own.disconnect()
 	for _, network := range []http.RoundTripper{s.network, s.plain} {
 		if network != nil {
 			(&http.Client{Transport: network}).CloseIdleConnections()
@@ -136,9 +139,14 @@ func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim) (*
 		return nil, err
 	}
 	network := s.network
-	if request.URL.Scheme != "https" {
+	switch {
+	case request.URL.Scheme != "https":
 		if network = s.plain; network == nil {
 			return nil, errPlainHTTP
+		}
+	case needsOwnNetwork(&e.Sending):
+		if network, err = s.own.of(e); err != nil {
+			return nil, err
 		}
 	}
 	response, err := network.RoundTrip(request)
@@ -182,7 +190,7 @@ func (s *sender) request(ctx context.Context, e *store.Endpoint, c *store.Claim)
 		ContentLength: int64(len(c.Body)), GetBody: body,
 		Header: http.Header{
 			"Content-Type":      contentType,
-			"User-Agent":        s.userAgent,
+			userAgent:           s.userAgent,
 			"webhook-id":        values[0:1:1],
 			"webhook-timestamp": values[1:2:2],
 			"webhook-signature": values[2:3:3],
@@ -192,6 +200,7 @@ func (s *sender) request(ctx context.Context, e *store.Endpoint, c *store.Claim)
 			"Idempotency-Key": nil,
 		},
 	}
+	maps.Copy(r.Header, t.headers)
 	r.Body, _ = body()
 	return r.WithContext(ctx), nil
 }

@@ -1,7 +1,9 @@
 package delivery
 
 import (
+	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +17,7 @@ type target struct {
 	endpoint store.Endpoint // as it was when it was parsed
 	url      *url.URL
 	signers  []signature.Secret // the current secret, and the old one if there is one
+	headers  http.Header        // those of its own, as they were typed; nil: none
 }
 
 func newTarget(e *store.Endpoint) (*target, error) {
@@ -25,8 +28,26 @@ func newTarget(e *store.Endpoint) (*target, error) {
 		return nil, err
 	}
 	t.signers, err = signature.ParseSecrets(e.Secret, e.OldSecret)
+	t.headers = headersOf(&e.Sending)
 	return t, err
 }
+
+// headersOf are the headers of an endpoint's own.
+func headersOf(o *store.SendOptions) http.Header {
+	if len(o.HeaderNames) == 0 {
+		return nil
+	}
+	headers, values := make(http.Header, len(o.HeaderNames)), o.HeaderValues()
+	for i, name := range o.HeaderNames {
+		if strings.EqualFold(name, userAgent) {
+			name = userAgent // the one that net/http writes, in whatever case it was typed
+		}
+		headers[name] = values[i : i+1 : i+1]
+	}
+	return headers
+}
+
+const userAgent = "User-Agent"
 
 // secrets returns the secrets that sign now, newest first.
 func (t *target) secrets(now time.Time) []signature.Secret {
@@ -36,7 +57,8 @@ func (t *target) secrets(now time.Time) []signature.Secret {
 // isOf reports whether the endpoint is unchanged since it was parsed.
 func (t *target) isOf(e *store.Endpoint) bool {
 	return t.endpoint.URL == e.URL && t.endpoint.Secret == e.Secret &&
-		t.endpoint.OldSecret == e.OldSecret && t.endpoint.OldSecretUntil.Equal(e.OldSecretUntil)
+		t.endpoint.OldSecret == e.OldSecret && t.endpoint.OldSecretUntil.Equal(e.OldSecretUntil) &&
+		t.endpoint.Sending.Equal(&e.Sending)
 }
 
 // maxTargets bounds the memory of targets: beyond it the cache is cleared.

@@ -85,19 +85,30 @@ var (
 	listEndpoints  = operation{"GET", "/orgs/{org}/endpoints", "List the webhook endpoints", nil}
 	createEndpoint = operation{"POST", "/orgs/{org}/endpoints", "Create a webhook endpoint", []flag{
 		{"events", "events", texts, true, "the `events` that it receives: built-in or registered types, groups such as 'member.*' for all that begin with member., or '*' for all. Groups and '*' also select types that are registered later"},
+		{"ca", "ca", text, false, "up to 20 certificates that may issue the receiver's, beside those that the server trusts, in PEM of up to 64 KiB"},
+		{"clientCertificate", "client-certificate", text, false, "the `certificate` that the receiver is shown, and its issuers behind it, in PEM of up to 32 KiB; with its clientKey. Null or empty clears both"},
+		{"clientKey", "client-key", text, false, "the `key` of the clientCertificate, in PEM of up to 16 KiB, not encrypted. It is never answered"},
 		{"description", "description", text, false, "its `description`, for people: its purpose"},
 		{"id", "id", text, false, "its `id`, of A-Z a-z 0-9 _ and -; the server makes one by default"},
 		{"kind", "kind", text, false, "push, which is the default, for events that are sent to a url, or pull for events that consumers pull"},
+		{"maxInFlight", "max-in-flight", number, false, "how many attempts may be in `flight` at most, up to 32; 0, the default, for as many as the server allows"},
+		{"rate", "rate", text, false, "how many attempts may begin in a second, a minute or an hour, such as 10/s, 600/min or 5000/h, up to 999,999; any number by default, or if it is empty"},
 		{"url", "url", text, false, "where events are sent: an https:// `URL` without user name, password and fragment. It is stored in its canonical form. Required unless the kind is pull, which has none"},
 	}}
 	readEndpoint   = operation{"GET", "/orgs/{org}/endpoints/{endpoint}", "Read a webhook endpoint", nil}
 	updateEndpoint = operation{"PATCH", "/orgs/{org}/endpoints/{endpoint}", "Update a webhook endpoint", []flag{
+		{"ca", "ca", text, false, "up to 20 certificates that may issue the receiver's, beside those that the server trusts, in PEM of up to 64 KiB"},
+		{"clientCertificate", "client-certificate", text, false, "the `certificate` that the receiver is shown, and its issuers behind it, in PEM of up to 32 KiB; with its clientKey. Null or empty clears both"},
+		{"clientKey", "client-key", text, false, "the `key` of the clientCertificate, in PEM of up to 16 KiB, not encrypted. It is never answered"},
 		{"description", "description", text, false, "its `description`, for people: its purpose"},
 		{"events", "events", texts, false, "the `events` that it receives: built-in or registered types, groups such as 'member.*' for all that begin with member., or '*' for all. Groups and '*' also select types that are registered later"},
+		{"maxInFlight", "max-in-flight", number, false, "how many attempts may be in `flight` at most, up to 32; 0, the default, for as many as the server allows"},
+		{"rate", "rate", text, false, "how many attempts may begin in a second, a minute or an hour, such as 10/s, 600/min or 5000/h, up to 999,999; any number by default, or if it is empty"},
 		{"url", "url", text, false, "where events are sent: an https:// `URL` without user name, password and fragment. It is stored in its canonical form. Not allowed on an endpoint that is pulled"},
 	}}
 	deleteEndpoint  = operation{"DELETE", "/orgs/{org}/endpoints/{endpoint}", "Delete a webhook endpoint", nil}
 	readSecret      = operation{"GET", "/orgs/{org}/endpoints/{endpoint}/secret", "Read the secret of an endpoint", nil}
+	readHeaders     = operation{"GET", "/orgs/{org}/endpoints/{endpoint}/headers", "Read the headers of an endpoint", nil}
 	enableEndpoint  = operation{"POST", "/orgs/{org}/endpoints/{endpoint}/enable", "Enable an endpoint", nil}
 	disableEndpoint = operation{"POST", "/orgs/{org}/endpoints/{endpoint}/disable", "Disable an endpoint", nil}
 	rotateSecret    = operation{"POST", "/orgs/{org}/endpoints/{endpoint}/rotate", "Rotate the secret of an endpoint", []flag{

@@ -208,7 +208,7 @@ func (c *Client) ListEndpoints(org string) teamdata.List[Endpoint] {
 
 // CreateEndpoint creates a webhook endpoint. The answer has its secret. Events are sent
 // to the url of an endpoint; one of the kind pull has none, and consumers pull its
-// events instead. An org has at most 50 endpoints (409).
+// events instead. An org has at most 50 endpoints (409). The body has at most 256 KiB.
 func (c *Client) CreateEndpoint(ctx context.Context, org string, endpoint NewEndpoint, options ...teamdata.Option) (Endpoint, error) {
 	return teamdata.Call[Endpoint](ctx, c.Transport, http.MethodPost, "/orgs/"+url.PathEscape(org)+"/endpoints", endpoint, options)
 }
@@ -219,8 +219,10 @@ func (c *Client) ReadEndpoint(ctx context.Context, org, endpoint string, options
 }
 
 // UpdateEndpoint updates a webhook endpoint. Fields that are left out keep their
-// values; null clears the description. Waiting deliveries go to the new URL. An
-// endpoint keeps its kind, and one that is pulled takes no URL.
+// values, and so do headers that are not named; null clears a description and an option
+// of sending. Waiting deliveries go to the new URL, in the new way. An endpoint keeps
+// its kind, and one that is pulled takes no URL and no option of sending. The body has
+// at most 256 KiB.
 func (c *Client) UpdateEndpoint(ctx context.Context, org, endpoint string, change EndpointChange, options ...teamdata.Option) (Endpoint, error) {
 	return teamdata.Call[Endpoint](ctx, c.Transport, http.MethodPatch, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint), change, options)
 }
@@ -236,6 +238,12 @@ func (c *Client) DeleteEndpoint(ctx context.Context, org, endpoint string, optio
 // endpoint.secretShown, because a secret that was shown may have been copied.
 func (c *Client) ReadSecret(ctx context.Context, org, endpoint string, options ...teamdata.Option) (Secret, error) {
 	return teamdata.Call[Secret](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint)+"/secret", nil, options)
+}
+
+// ReadHeaders reads the headers of an endpoint. Makes the audit entry
+// endpoint.headersShown, because a value that was shown may have been copied.
+func (c *Client) ReadHeaders(ctx context.Context, org, endpoint string, options ...teamdata.Option) (Headers, error) {
+	return teamdata.Call[Headers](ctx, c.Transport, http.MethodGet, "/orgs/"+url.PathEscape(org)+"/endpoints/"+url.PathEscape(endpoint)+"/headers", nil, options)
 }
 
 // EnableEndpoint enables an endpoint. Held deliveries are sent, or can be pulled, in

@@ -33,6 +33,7 @@ type (
 	Feature             = api.Feature
 	Features            = api.Features
 	File                = api.File
+	Headers             = api.Headers
 	Ids                 = api.Ids
 	Instructions        = api.Instructions
 	InstructionsChange  = api.InstructionsChange

@@ -16,8 +16,8 @@ import (
 
 // Value is a field whose value is of the type that to points at: a string, a bool, a
 // whole number, a time in the form of [store.ParseTime] or an empty text for none, any
-// JSON as []byte, a struct as [Reader.Struct] reads it, a list of one of these, which is
-// not nil, or a pointer to one of these.
+// JSON as []byte, a struct as [Reader.Struct] reads it, a list of one of these or a map of
+// names to them, which is not nil, or a pointer to one of these.
 func (r *Reader) Value(name string, to any) Field {
 	return r.fieldOf(name, "", reflect.ValueOf(to).Elem())
 }
@@ -83,6 +83,8 @@ func (r *Reader) value(v reflect.Value, bounds string) (given bool, err error) {
 		return r.object(r.Struct(v.Addr().Interface()))
 	case reflect.Slice:
 		return r.slice(v)
+	case reflect.Map:
+		return r.mapOf(v)
 	}
 	text, given, err := r.string()
 	if given {
@@ -134,6 +136,31 @@ func (r *Reader) slice(v reflect.Value) (given bool, err error) {
 		v.Set(items)
 	}
 	return given, err
+}
+
+// mapOf reads an object whose names are the caller's own.
+func (r *Reader) mapOf(v reflect.Value) (given bool, err error) {
+	if _, given, err = r.expect("an object", jsontext.KindBeginObject); !given {
+		return false, err
+	}
+	v.Set(reflect.MakeMap(v.Type()))
+	for r.more() {
+		name, _, err := r.string()
+		if err != nil {
+			return false, err
+		}
+		value := reflect.New(v.Type().Elem()).Elem()
+		err = r.at(step{name: quoted(name)}, func() error {
+			_, err := r.value(value, "")
+			return err
+		})
+		if err != nil {
+			return false, err
+		}
+		v.SetMapIndex(reflect.ValueOf(name), value)
+	}
+	_, err = r.token()
+	return true, err
 }
 
 // Set is a field with a list of names for the bits of a set.

@@ -391,11 +391,29 @@ type Endpoint struct {
 	// OldSecretUntil Until when the previous secret also signs, in UTC; null if it doesn't.
 	OldSecretUntil *OptionalTime `json:"oldSecretUntil"`
 
+	// CA Certificates that may issue the receiver's, beside those that the server trusts, in PEM; absent if it has none.
+	CA *string `json:"ca,omitempty"`
+
+	// ClientCertificate The certificate, and its issuers behind it, that the receiver is shown, in PEM; absent if it has none.
+	ClientCertificate *string `json:"clientCertificate,omitempty"`
+
+	// ClientCertificateExpiresAt When the first of these expires, in UTC; absent if it has none.
+	ClientCertificateExpiresAt *Time `json:"clientCertificateExpiresAt,omitempty"`
+
+	// HeaderNames The names of the headers of its own that each attempt carries; absent if it has none.
+	HeaderNames *[]string `json:"headerNames,omitempty"`
+
 	// LastPulledAt When a consumer last pulled from it, in UTC and up to 10 seconds behind; null for never. Absent if events are sent.
 	LastPulledAt *OptionalTime `json:"lastPulledAt,omitempty"`
 
 	// LastPulledBy The id of the API key with which it last pulled; null for never. Absent if events are sent.
 	LastPulledBy *string `json:"lastPulledBy,omitempty"`
+
+	// MaxInFlight How many attempts may be in flight at most; absent for as many as the server allows.
+	MaxInFlight *int `json:"maxInFlight,omitempty" range:"1,32"`
+
+	// Rate How many attempts may begin in a second, a minute or an hour, such as `10/s`; absent for any number.
+	Rate *string `json:"rate,omitempty"`
 
 	// Secret The secret that signs its deliveries; only in the answers that create it or rotate the secret, and null when these are replayed.
 	Secret *string `json:"secret,omitempty"`
@@ -410,13 +428,31 @@ type Endpoint struct {
 // EndpointKind `push`: events are sent to the URL. `pull`: consumers pull them.
 type EndpointKind string
 
-// EndpointChange Fields that are left out keep their values; null clears the description.
+// EndpointChange Fields that are left out keep their values; null clears the description and the options of sending.
 type EndpointChange struct {
+	// CA Up to 20 certificates that may issue the receiver's, beside those that the server trusts, in PEM of up to 64 KiB.
+	CA *string `json:"ca,omitempty" null:"clears"`
+
+	// ClientCertificate The certificate that the receiver is shown, and its issuers behind it, in PEM of up to 32 KiB; with its `clientKey`. Null or empty clears both.
+	ClientCertificate *string `json:"clientCertificate,omitempty" null:"clears"`
+
+	// ClientKey The key of the `clientCertificate`, in PEM of up to 16 KiB, not encrypted. It is never answered.
+	ClientKey *string `json:"clientKey,omitempty" null:"clears"`
+
 	// Description Its description, for people: its purpose.
 	Description *string `json:"description,omitempty" null:"clears"`
 
 	// Events The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
 	Events *[]string `json:"events,omitempty"`
+
+	// Headers Headers that each attempt carries: up to 16, each with a value of up to 1,024 printable ASCII characters. An update sets those that are named, and removes those with null; others stay. Reserved ones such as `Content-Type` and `webhook-*` are refused.
+	Headers *map[string]*string `json:"headers,omitempty" null:"clears"`
+
+	// MaxInFlight How many attempts may be in flight at most, up to 32; 0, the default, for as many as the server allows.
+	MaxInFlight *int `json:"maxInFlight,omitempty" null:"clears" range:"0,32"`
+
+	// Rate How many attempts may begin in a second, a minute or an hour, such as `10/s`, `600/min` or `5000/h`, up to 999,999; any number by default, or if it is empty.
+	Rate *string `json:"rate,omitempty" null:"clears"`
 
 	// URL Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. Not allowed on an endpoint that is pulled.
 	URL *string `json:"url,omitempty"`
@@ -501,6 +537,12 @@ type File struct {
 
 	// Size Its size in bytes.
 	Size int `json:"size"`
+}
+
+// Headers The headers of an endpoint's own.
+type Headers struct {
+	// Headers The value of each header, by name.
+	Headers map[string]string `json:"headers"`
 }
 
 // Ids The ids of new records.
@@ -682,14 +724,32 @@ type NewEndpoint struct {
 	// Events The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
 	Events []string `json:"events"`
 
+	// CA Up to 20 certificates that may issue the receiver's, beside those that the server trusts, in PEM of up to 64 KiB.
+	CA *string `json:"ca,omitempty" null:"clears"`
+
+	// ClientCertificate The certificate that the receiver is shown, and its issuers behind it, in PEM of up to 32 KiB; with its `clientKey`. Null or empty clears both.
+	ClientCertificate *string `json:"clientCertificate,omitempty" null:"clears"`
+
+	// ClientKey The key of the `clientCertificate`, in PEM of up to 16 KiB, not encrypted. It is never answered.
+	ClientKey *string `json:"clientKey,omitempty" null:"clears"`
+
 	// Description Its description, for people: its purpose.
 	Description *string `json:"description,omitempty" null:"clears"`
+
+	// Headers Headers that each attempt carries: up to 16, each with a value of up to 1,024 printable ASCII characters. An update sets those that are named, and removes those with null; others stay. Reserved ones such as `Content-Type` and `webhook-*` are refused.
+	Headers *map[string]*string `json:"headers,omitempty" null:"clears"`
 
 	// ID Its id, of A-Z a-z 0-9 _ and -; the server makes one by default.
 	ID *string `json:"id,omitempty"`
 
 	// Kind `push`, which is the default, for events that are sent to a `url`, or `pull` for events that consumers pull.
 	Kind *string `json:"kind,omitempty"`
+
+	// MaxInFlight How many attempts may be in flight at most, up to 32; 0, the default, for as many as the server allows.
+	MaxInFlight *int `json:"maxInFlight,omitempty" null:"clears" range:"0,32"`
+
+	// Rate How many attempts may begin in a second, a minute or an hour, such as `10/s`, `600/min` or `5000/h`, up to 999,999; any number by default, or if it is empty.
+	Rate *string `json:"rate,omitempty" null:"clears"`
 
 	// Secret A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. By default the server makes one of 32 random bytes.
 	Secret *string `json:"secret,omitempty"`

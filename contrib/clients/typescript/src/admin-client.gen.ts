@@ -239,7 +239,7 @@ export class AdminClient extends AdminBase {
   /**
    * Creates a webhook endpoint. The answer has its `secret`. Events are sent to the `url`
    * of an endpoint; one of the kind `pull` has none, and consumers pull its events
-   * instead. An org has at most 50 endpoints (409).
+   * instead. An org has at most 50 endpoints (409). The body has at most 256 KiB.
    */
   createEndpoint(org: string, endpoint: types.NewEndpoint, options?: ChangeOptions): Promise<types.Endpoint> {
     return send(this.transport, "POST", path`/orgs/${org}/endpoints`, endpoint, options);
@@ -251,9 +251,11 @@ export class AdminClient extends AdminBase {
   }
 
   /**
-   * Updates a webhook endpoint. Fields that are left out keep their values; null clears
-   * the description. Waiting deliveries go to the new URL. An endpoint keeps its kind,
-   * and one that is pulled takes no URL.
+   * Updates a webhook endpoint. Fields that are left out keep their values, and so do
+   * headers that are not named; null clears a description and an option of sending.
+   * Waiting deliveries go to the new URL, in the new way. An endpoint keeps its kind, and
+   * one that is pulled takes no URL and no option of sending. The body has at most 256
+   * KiB.
    */
   updateEndpoint(org: string, endpoint: string, change: types.EndpointChange, options?: ChangeOptions): Promise<types.Endpoint> {
     return send(this.transport, "PATCH", path`/orgs/${org}/endpoints/${endpoint}`, change, options);
@@ -273,6 +275,14 @@ export class AdminClient extends AdminBase {
    */
   readSecret(org: string, endpoint: string, options?: ChangeOptions): Promise<types.Secret> {
     return send(this.transport, "GET", path`/orgs/${org}/endpoints/${endpoint}/secret`, undefined, options);
+  }
+
+  /**
+   * Reads the headers of an endpoint. Makes the audit entry `endpoint.headersShown`,
+   * because a value that was shown may have been copied.
+   */
+  readHeaders(org: string, endpoint: string, options?: ChangeOptions): Promise<types.Headers> {
+    return send(this.transport, "GET", path`/orgs/${org}/endpoints/${endpoint}/headers`, undefined, options);
   }
 
   /** Enables an endpoint. Held deliveries are sent, or can be pulled, in order. */

@@ -212,6 +212,12 @@ export interface components {
         DeliveryState: "pending" | "retrying" | "held" | "leased" | "failed" | "acknowledged";
         /** @description A webhook endpoint. */
         Endpoint: {
+            /** @description Certificates that may issue the receiver's, beside those that the server trusts, in PEM; absent if it has none. */
+            ca?: string;
+            /** @description The certificate, and its issuers behind it, that the receiver is shown, in PEM; absent if it has none. */
+            clientCertificate?: string;
+            /** @description When the first of these expires, in UTC; absent if it has none. */
+            clientCertificateExpiresAt?: components["schemas"]["Time"];
             /** @description When it was created, in UTC. */
             createdAt: components["schemas"]["Time"];
             /** @description Its purpose, for people; may be empty. */
@@ -224,6 +230,8 @@ export interface components {
             disabledReason: string | null;
             /** @description The events that it receives: event types, groups such as `member.*`, or `*` for all. */
             events: string[];
+            /** @description The names of the headers of its own that each attempt carries; absent if it has none. */
+            headerNames?: string[];
             /** @description The id of the endpoint, unique in its org. */
             id: string;
             /**
@@ -235,8 +243,12 @@ export interface components {
             lastPulledAt?: components["schemas"]["OptionalTime"];
             /** @description The id of the API key with which it last pulled; null for never. Absent if events are sent. */
             lastPulledBy?: string | null;
+            /** @description How many attempts may be in flight at most; absent for as many as the server allows. */
+            maxInFlight?: number;
             /** @description Until when the previous secret also signs, in UTC; null if it doesn't. */
             oldSecretUntil: components["schemas"]["OptionalTime"];
+            /** @description How many attempts may begin in a second, a minute or an hour, such as `10/s`; absent for any number. */
+            rate?: string;
             /** @description The secret that signs its deliveries; only in the answers that create it or rotate the secret, and null when these are replayed. */
             secret?: string | null;
             /** @description Where events are sent; absent if they are pulled. */
@@ -244,12 +256,26 @@ export interface components {
             /** @description A likely problem with the URL, in the answer to a creation or an update, such as an address that the server refuses to deliver to, or another endpoint with the same URL. */
             warnings?: string[];
         };
-        /** @description Fields that are left out keep their values; null clears the description. */
+        /** @description Fields that are left out keep their values; null clears the description and the options of sending. */
         EndpointChange: {
+            /** @description Up to 20 certificates that may issue the receiver's, beside those that the server trusts, in PEM of up to 64 KiB. */
+            ca?: string | null;
+            /** @description The certificate that the receiver is shown, and its issuers behind it, in PEM of up to 32 KiB; with its `clientKey`. Null or empty clears both. */
+            clientCertificate?: string | null;
+            /** @description The key of the `clientCertificate`, in PEM of up to 16 KiB, not encrypted. It is never answered. */
+            clientKey?: string | null;
             /** @description Its description, for people: its purpose. */
             description?: string | null;
             /** @description The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
             events?: string[] | null;
+            /** @description Headers that each attempt carries: up to 16, each with a value of up to 1,024 printable ASCII characters. An update sets those that are named, and removes those with null; others stay. Reserved ones such as `Content-Type` and `webhook-*` are refused. */
+            headers?: {
+                [key: string]: string | null;
+            } | null;
+            /** @description How many attempts may be in flight at most, up to 32; 0, the default, for as many as the server allows. */
+            maxInFlight?: number | null;
+            /** @description How many attempts may begin in a second, a minute or an hour, such as `10/s`, `600/min` or `5000/h`, up to 999,999; any number by default, or if it is empty. */
+            rate?: string | null;
             /** @description Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. Not allowed on an endpoint that is pulled. */
             url?: string | null;
         };
@@ -315,6 +341,13 @@ export interface components {
             name: string;
             /** @description Its size in bytes. */
             size: number;
+        };
+        /** @description The headers of an endpoint's own. */
+        Headers: {
+            /** @description The value of each header, by name. */
+            headers: {
+                [key: string]: string;
+            };
         };
         /** @description The ids of new records. */
         Ids: {
@@ -449,14 +482,28 @@ export interface components {
         };
         /** @description A webhook endpoint to create. An org has at most 50 (409). */
         NewEndpoint: {
+            /** @description Up to 20 certificates that may issue the receiver's, beside those that the server trusts, in PEM of up to 64 KiB. */
+            ca?: string | null;
+            /** @description The certificate that the receiver is shown, and its issuers behind it, in PEM of up to 32 KiB; with its `clientKey`. Null or empty clears both. */
+            clientCertificate?: string | null;
+            /** @description The key of the `clientCertificate`, in PEM of up to 16 KiB, not encrypted. It is never answered. */
+            clientKey?: string | null;
             /** @description Its description, for people: its purpose. */
             description?: string | null;
             /** @description The events that it receives: built-in or registered types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
             events: string[];
+            /** @description Headers that each attempt carries: up to 16, each with a value of up to 1,024 printable ASCII characters. An update sets those that are named, and removes those with null; others stay. Reserved ones such as `Content-Type` and `webhook-*` are refused. */
+            headers?: {
+                [key: string]: string | null;
+            } | null;
             /** @description Its id, of A-Z a-z 0-9 _ and -; the server makes one by default. */
             id?: string | null;
             /** @description `push`, which is the default, for events that are sent to a `url`, or `pull` for events that consumers pull. */
             kind?: string | null;
+            /** @description How many attempts may be in flight at most, up to 32; 0, the default, for as many as the server allows. */
+            maxInFlight?: number | null;
+            /** @description How many attempts may begin in a second, a minute or an hour, such as `10/s`, `600/min` or `5000/h`, up to 999,999; any number by default, or if it is empty. */
+            rate?: string | null;
             /** @description A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. By default the server makes one of 32 random bytes. */
             secret?: string | null;
             /** @description Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. Required unless the kind is `pull`, which has none. */
@@ -931,6 +978,7 @@ export type EventTypePage = components['schemas']['EventTypePage'];
 export type Feature = components['schemas']['Feature'];
 export type Features = components['schemas']['Features'];
 export type File = components['schemas']['File'];
+export type Headers = components['schemas']['Headers'];
 export type Ids = components['schemas']['Ids'];
 export type Instructions = components['schemas']['Instructions'];
 export type InstructionsChange = components['schemas']['InstructionsChange'];
