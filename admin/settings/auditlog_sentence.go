@@ -53,6 +53,7 @@ var sentences = map[string]sentence{
 	"endpoint.disabled":             {"disabled the endpoint ", endpointTarget, ""},
 	"endpoint.enabled":              {"enabled the endpoint ", endpointTarget, ""},
 	"endpoint.recovered":            {"replayed the unsuccessful deliveries of ", endpointTarget, ""}, // in data of 1.0.0
+	"endpoint.headersShown":         {"viewed the headers of ", endpointTarget, ""},
 	"endpoint.removed":              {"deleted the endpoint ", endpointTarget, ""},
 	"endpoint.secretRotated":        {"rotated the secret of ", endpointTarget, ""},
 	"endpoint.secretShown":          {"viewed the secret of ", endpointTarget, ""},

@@ -25,6 +25,7 @@ type endpointForm struct {
 	Kind           string       // of a new one
 	WithKey        bool         // a key is to be made for a new one that is pulled
 	Keys           []keyRow     // that may pull from one that exists
+	Sends          sendingForm  // not of one that is pulled
 }
 
 // AsksAgain reports whether the form asks for confirmation that another endpoint
@@ -67,10 +68,11 @@ type eventGroup struct {
 	eventChoice               // takes types that are added later, too; without a name: there is no such choice
 	Title       string        // for people
 	Types       []eventChoice // the types, each after the smaller groups that it is in
+	Signals     bool          // it has the signals, which are no part of all events
 }
 
 // groupTitles are the titles of groups that are not just the beginning of their types' names.
-var groupTitles = map[string]string{"": "Others", "member": "Members", "file": "Files", "webhook": "Tests"}
+var groupTitles = map[string]string{"": "Others", "member": "Members", "file": "Files", "webhook": "Tests", "teamdata": "Signals"}
 
 // eventGroups are all event types in groups, of which the selected ones are chosen. Tests
 // are sent to every endpoint, so nobody has to select them.
@@ -85,18 +87,24 @@ func eventGroups(tx store.Tx, selected []string) (groups []eventGroup, err error
 		if !in {
 			prefix = ""
 		}
-		title := cmp.Or(groupTitles[prefix], upperFirst(prefix))
+		title, signal, names := cmp.Or(groupTitles[prefix], upperFirst(prefix)), isSignal(t.Name), append(store.Groups(t.Name), t.Name)
+		if signal {
+			names = []string{names[0], t.Name}
+		}
 		i := slices.IndexFunc(groups, func(g eventGroup) bool { return g.Title == title })
 		if i < 0 {
-			i, groups = len(groups), append(groups, eventGroup{Title: title})
+			i, groups = len(groups), append(groups, eventGroup{Title: title, Signals: signal})
 		}
 		g := &groups[i]
-		for n, name := range append(store.Groups(t.Name), t.Name) {
+		for n, name := range names {
 			choice := eventChoice{name, t.Meaning, e.Selects(name)}
 			if name != t.Name {
 				choice.Meaning = "All " + strings.TrimSuffix(name, "."+store.AllEvents) + " events, including types added later"
 			}
 			switch {
+			case n == 0 && signal:
+				choice.Meaning = "not part of All events"
+				g.eventChoice = choice
 			case n == 0 && in:
 				g.eventChoice = choice
 			case !slices.ContainsFunc(g.Types, func(c eventChoice) bool { return c.Name == name }):
@@ -104,7 +112,29 @@ func eventGroups(tx store.Tx, selected []string) (groups []eventGroup, err error
 			}
 		}
 	}
+	slices.SortStableFunc(groups, func(a, b eventGroup) int {
+		switch {
+		case a.Signals == b.Signals:
+			return 0
+		case a.Signals:
+			return 1
+		}
+		return -1
+	})
 	return groups, err
+}
+
+// isSignal reports whether an event type is a signal.
+func isSignal(name string) bool {
+	return strings.HasPrefix(name, "teamdata.") && store.IsBuiltInEventType(name)
+}
+
+// Short is the name of a type without what its group's says.
+func (g eventGroup) Short(name string) string {
+	if g.Signals {
+		return strings.TrimPrefix(name, strings.TrimSuffix(g.Name, store.AllEvents))
+	}
+	return name
 }
 
 // withoutCovered leaves out the selections that are part of another one: the form shows
@@ -204,6 +234,8 @@ func (r *request) updateEndpoint() error {
 		change := store.EndpointChange{URL: &e.URL, Description: &e.Description, Events: append([]string{}, e.Events...)} // an empty list, and not nil, which means unchanged
 		if old.Pull() {
 			change.URL = nil
+		} else if change.Sending, err = r.sendChange(); err != nil {
+			return err
 		}
 		_, err = store.ChangeEndpoint(tx, r.actor(), r.Org.ID, r.Param("endpoint"), change)
 		return err
@@ -217,7 +249,7 @@ func (r *request) updateEndpoint() error {
 // rerenderEndpointForm shows the form as it was sent, with the error.
 func (r *request) rerenderEndpointForm(status int, e *store.Error) error {
 	return r.showEndpointForm(status, &endpointForm{Err: e, Sent: true, New: r.Param("endpoint") == "", Endpoint: r.endpointOfForm(), Again: r.Field(sameURL) != "", Own: r.bringsSecret(e),
-		Kind: r.Field("kind"), WithKey: r.Field("key") != ""})
+		Kind: r.Field("kind"), WithKey: r.Field("key") != "", Sends: r.sendingOfForm()})
 }
 
 func (r *request) showEndpointForm(status int, f *endpointForm) error {
@@ -242,7 +274,9 @@ func (r *request) findSettings(tx store.Tx, f *endpointForm) (err error) {
 	f.Head, err = r.endpointHead(tx, "settings")
 	if !f.Sent {
 		f.Endpoint = f.Head.Endpoint
+		f.Sends.fillFields(&f.Sending)
 	}
+	f.Sends.fill(&f.Head.Sending, r.Now)
 	if f.Both = len(f.Head.Secrets(r.Now)) > 1; f.Head.Pull() && err == nil {
 		f.Keys, err = r.keysThatPull(tx, f.Head.ID)
 	}
