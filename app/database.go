@@ -98,13 +98,13 @@ func (d database) importFixture(ctx context.Context, o boltstore.Options, name s
 	return sum, s.sealedNow, err
 }
 
-func (d database) exportFixture(ctx context.Context, o boltstore.Options, w io.Writer, progress func(fixture.Summary)) error {
+func (d database) exportFixture(ctx context.Context, o boltstore.Options, w io.Writer, secrets bool, progress func(fixture.Summary)) error {
 	s, err := d.open(ctx, o, member{exporting: true})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	return fixture.Export(ctx, s, w, progress)
+	return fixture.Export(ctx, s, w, secrets, progress)
 }
 
 func (d database) read(ctx context.Context, o boltstore.Options, to location, fn func(store.Source) error) error {

@@ -15,6 +15,7 @@ type Export struct {
 	SealKeyFile string // empty: the data file is not sealed
 	To          string // a file, or - for stdout
 	Force       bool   // overwrite an existing file
+	Secrets     bool   // with the values of endpoints' headers, and the keys of their client certificates
 }
 
 // Run exports to stdout, or to a file that gets its name only once it is complete.
@@ -24,7 +25,7 @@ func (x *Export) Run(ctx context.Context, stdout io.Writer, progress func(fixtur
 		return sum, err
 	}
 	write := func(w io.Writer) error { // of a copy of the data file, or of a database
-		return locate(x.Data).exportFixture(ctx, o, w, func(s fixture.Summary) { sum = s; progress(s) })
+		return locate(x.Data).exportFixture(ctx, o, w, x.Secrets, func(s fixture.Summary) { sum = s; progress(s) })
 	}
 	if x.To == "-" {
 		err = write(stdout)

@@ -124,7 +124,7 @@ func (f file) importFixture(ctx context.Context, o boltstore.Options, name strin
 }
 
 // exportFixture exports a copy of the file, which a server may have open.
-func (f file) exportFixture(ctx context.Context, o boltstore.Options, w io.Writer, progress func(fixture.Summary)) error {
+func (f file) exportFixture(ctx context.Context, o boltstore.Options, w io.Writer, secrets bool, progress func(fixture.Summary)) error {
 	folder, remove, err := boltfile.TempFolder(string(f), "export")
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (f file) exportFixture(ctx context.Context, o boltstore.Options, w io.Write
 	}
 	defer s.Close()
 	remove() // it is open; a killed export leaves nothing behind
-	return fixture.Export(ctx, s, w, progress)
+	return fixture.Export(ctx, s, w, secrets, progress)
 }
 
 func (f file) read(_ context.Context, o boltstore.Options, _ location, fn func(store.Source) error) error {

@@ -38,7 +38,7 @@ type location interface {
 	checkKey(ctx context.Context, o boltstore.Options) (sealed bool, err error)
 	// fixtures go in and out whole. sealed reports whether that sealed the data.
 	importFixture(ctx context.Context, o boltstore.Options, name string, progress func(fixture.Summary)) (sum fixture.Summary, sealed bool, err error)
-	exportFixture(ctx context.Context, o boltstore.Options, w io.Writer, progress func(fixture.Summary)) error
+	exportFixture(ctx context.Context, o boltstore.Options, w io.Writer, secrets bool, progress func(fixture.Summary)) error
 	// read calls fn with the data, which nobody else uses then, and which is to be
 	// carried to another location.
 	read(ctx context.Context, o boltstore.Options, to location, fn func(store.Source) error) error

@@ -27,7 +27,9 @@ as it is; changes made meanwhile may or may not be in the export.
 It leaves out events, deliveries and their counts, mail, idempotency records,
 certificates, the use of keys, and how people sign in; a backup has them. An
 export contains the endpoints' secrets in plain text and the hashes of the
-keys' secrets: protect it like a password file.`,
+keys' secrets: protect it like a password file. The headers of endpoints and
+their client certificates are left out, and counted, unless --secrets is given:
+their values and keys belong to others.`,
 		Example: `  teamdata export org.json --data /var/lib/teamdata/teamdata.db
   teamdata export | gzip > export.json.gz`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -47,6 +49,9 @@ keys' secrets: protect it like a password file.`,
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "exported from %s: %s\n", app.Named(x.Data), app.Counted(sum))
+			if sum.Withheld > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "left out: the headers and client certificates of %s\n  hint: with --secrets they are exported too\n", terminal.Count(sum.Withheld, "endpoint"))
+			}
 			if sum.Ahead.Records > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "warning: import will refuse this export, for times ahead of the clock in %s, first %s\n"+
 					"  hint: check the clock; if it is right, set these times back in the export\n", terminal.Count(sum.Ahead.Records, "record"), sum.Ahead.First)
@@ -56,6 +61,7 @@ keys' secrets: protect it like a password file.`,
 	}
 	cmd.Flags().StringVar(&x.Data, "data", app.DefaultData, "the data `file`, or postgres://… for a PostgreSQL database")
 	cmd.Flags().StringVar(&x.SealKeyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with")
+	cmd.Flags().BoolVar(&x.Secrets, "secrets", false, "export the headers of endpoints and their client certificates too, with values and keys")
 	cmd.Flags().BoolVar(&x.Force, "force", false, "overwrite an existing file")
 	return cmd
 }

@@ -35,7 +35,7 @@ const (
 	maxHeaderName  = 256     // bytes
 	maxHeaderValue = 1 << 10 // bytes
 
-	maxEndpointInFlight = 32 // attempts
+	MaxInFlight = 32 // attempts
 )
 
 func (o *SendOptions) fields(c *rows.Codec) {
@@ -258,8 +258,8 @@ func reservedHeader(name string) string {
 }
 
 func (o *SendOptions) checkRate() error {
-	if o.MaxInFlight < 0 || o.MaxInFlight > maxEndpointInFlight {
-		return Invalid("maxInFlight", "is %d; a whole number from 1 to %d is expected", o.MaxInFlight, maxEndpointInFlight)
+	if o.MaxInFlight < 0 || o.MaxInFlight > MaxInFlight {
+		return Invalid("maxInFlight", "is %d; a whole number from 1 to %d is expected", o.MaxInFlight, MaxInFlight)
 	}
 	if o.Rate == "" {
 		return nil

@@ -20,15 +20,7 @@ func endpointCommand(e *env) *cobra.Command {
 		none:    "no endpoints yet; create one with: teamdata endpoint create --url https://… --events member.added",
 	})
 	endpointShow(r)
-	r.add(action{
-		use: "update ENDPOINT", short: "Update an endpoint's URL, events or description",
-		long: `Changes what is given, and leaves the rest as it is. Waiting deliveries go to
-the new URL. An endpoint that is pulled has none, and stays one.
-
-` + eventsHelp,
-		example: "endpoint update whe_hook --url https://example.com/hook2\nendpoint update whe_hook --events 'member.*,invoice.paid'",
-		op:      updateEndpoint,
-	})
+	endpointUpdate(r)
 	r.add(action{
 		use: "delete ENDPOINT", short: "Delete an endpoint and its deliveries",
 		example: "endpoint delete whe_hook --yes",
@@ -52,6 +44,7 @@ delivery. With --type it sends the example of another event type, marked with
 func endpointCreate(r *resource) {
 	var secretFile string
 	var pull bool
+	var addOptions func(*session, object) error
 	cmd := r.add(action{
 		use: "create --events EVENTS {--url URL | --pull}", short: "Create an endpoint",
 		long: `Creates an endpoint, with a generated secret unless you give one. Receivers
@@ -62,33 +55,69 @@ verify events with it. To see it again:
 With --pull nothing is sent: consumers pull the events, with a key of
 teamdata key create --scopes receive.
 
-` + eventsHelp,
-		example: "endpoint create --url https://example.com/hook --events member.added,file.uploaded\nendpoint create --url https://example.com/hook --events '*'\nendpoint create --url https://example.com/hook --events member.added --secret-file hook.secret\nendpoint create --pull --events '*' --description 'The warehouse'",
-		op:      createEndpoint.without("kind"),
+` + eventsHelp + `
+
+` + optionsHelp,
+		example: "endpoint create --url https://example.com/hook --events member.added,file.uploaded\nendpoint create --url https://example.com/hook --events '*'\nendpoint create --url https://example.com/hook --events member.added --secret-file hook.secret\nendpoint create --url https://example.com/hook --events '*' --header 'X-Tenant: acme' --rate 10/s\nendpoint create --pull --events '*' --description 'The warehouse'",
+		op:      createEndpoint.without("kind").withoutFiles(),
 		addTo: func(s *session, body object) error {
 			if pull {
 				body["kind"] = "pull"
 			}
+			if err := addOptions(s, body); err != nil {
+				return err
+			}
 			return s.addSecret(body, secretFile)
 		},
 	})
+	_, addOptions = bindOptions(cmd)
 	bindSecretFile(cmd, &secretFile)
 	cmd.Flags().BoolVar(&pull, "pull", false, "let consumers pull the events, which are sent nowhere")
 	cmd.MarkFlagsOneRequired("url", "pull")
 }
 
+func endpointUpdate(r *resource) {
+	var addOptions func(*session, object) error
+	op := updateEndpoint.withoutFiles()
+	cmd := r.add(action{
+		use: "update ENDPOINT", short: "Update an endpoint's URL, events, description or options",
+		long: `Changes what is given, and leaves the rest as it is. Waiting deliveries go to
+the new URL. An endpoint that is pulled has none, and stays one.
+
+` + eventsHelp + `
+
+` + optionsHelp + `
+
+To remove a header, give its name alone: --header 'X-Api-Key:'. An empty value,
+as in --rate '' or --client-cert '', clears an option, and so does
+--max-in-flight 0.`,
+		example: "endpoint update whe_hook --url https://example.com/hook2\nendpoint update whe_hook --events 'member.*,invoice.paid'\nendpoint update whe_hook --header @gateway.headers --rate 10/s --max-in-flight 4\nendpoint update whe_hook --client-cert client.pem --client-key client.key",
+		op:      op,
+		addTo:   func(s *session, body object) error { return addOptions(s, body) },
+	})
+	var names []string
+	names, addOptions = bindOptions(cmd)
+	cmd.MarkFlagsOneRequired(append(op.names(), names...)...)
+}
+
 func endpointShow(r *resource) {
-	var secret bool
-	r.add(action{
+	var secret, headers bool
+	cmd := r.add(action{
 		use: "show ENDPOINT", short: "Show an endpoint, or the secret that signs its events",
-		example: "endpoint show whe_hook\nendpoint show whe_hook --secret --quiet > hook.secret",
+		example: "endpoint show whe_hook\nendpoint show whe_hook --secret --quiet > hook.secret\nendpoint show whe_hook --headers > gateway.headers",
 		do: func(s *session) error {
-			if secret {
+			switch {
+			case secret:
 				return s.ask(&action{op: readSecret, shows: "secret"}, nil)
+			case headers:
+				return s.ask(&action{op: readHeaders, print: printHeaders}, nil)
 			}
 			return s.ask(&action{op: readEndpoint}, nil)
 		},
-	}).Flags().BoolVar(&secret, "secret", false, "show the secret, and during a rotation the old one too")
+	})
+	cmd.Flags().BoolVar(&secret, "secret", false, "show the secret, and during a rotation the old one too")
+	cmd.Flags().BoolVar(&headers, "headers", false, "show the headers of its own with their values")
+	cmd.MarkFlagsMutuallyExclusive("secret", "headers")
 }
 
 func endpointRotate(r *resource) {

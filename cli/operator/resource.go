@@ -135,9 +135,9 @@ func (e *env) command(a *action, ids *idList) *cobra.Command {
 }
 
 // requireFlags marks the flags of required fields. An update without any changes one field
-// at least.
+// at least; one with addTo says itself which flags there are.
 func (a *action) requireFlags(cmd *cobra.Command) {
-	isUpdate := a.op.method == http.MethodPatch || a.op.method == http.MethodPut && a.addTo == nil
+	isUpdate := (a.op.method == http.MethodPatch || a.op.method == http.MethodPut) && a.addTo == nil
 	for _, f := range a.op.flags {
 		if f.required {
 			require(cmd.Flags(), f.name)

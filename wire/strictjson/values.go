@@ -22,6 +22,11 @@ func (r *Reader) Value(name string, to any) Field {
 	return r.fieldOf(name, "", reflect.ValueOf(to).Elem())
 }
 
+// Int is a field with a whole number from least to most.
+func (r *Reader) Int(name string, to *int, least, most int) Field {
+	return r.fieldOf(name, reflect.StructTag(fmt.Sprintf(`range:"%d,%d"`, least, most)), reflect.ValueOf(to).Elem())
+}
+
 // Struct returns the fields of the struct that to points at, by their tags `json`. A
 // whole number lies in the bounds of the tag `range:"<least>,<most>"`. With a tag `null`,
 // null does not count as left out: with `null:"clears"` it makes a pointer point at the
