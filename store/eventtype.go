@@ -19,20 +19,29 @@ const (
 	EventFileUploaded        = "file.uploaded"
 	EventInstructionsChanged = "assistant.instructionsChanged"
 	EventWebhookTest         = "webhook.test"
+
+	// The signals, see IsSignal.
+	EventEndpointDisabled    = "teamdata.endpoint.disabled"
+	EventEndpointRecovered   = "teamdata.endpoint.recovered"
+	EventDeliveryFailed      = "teamdata.delivery.failed"
+	EventAPIKeyExpiring      = "teamdata.apiKey.expiring"
+	EventAPIKeyEnded         = "teamdata.apiKey.ended"
+	EventBackupFailed        = "teamdata.backup.failed"
+	EventCertificateExpiring = "teamdata.certificate.expiring"
 )
 
-// BuiltInEventTypes are all of them, each beside those of its noun.
-var BuiltInEventTypes = []string{
+// BuiltInEventTypes are all of them, each beside those of its noun, and the signals last.
+var BuiltInEventTypes = slices.Concat([]string{
 	EventMemberAdded, EventMemberChanged, EventMemberRemoved, EventSubscriptionChanged,
 	EventFileUploaded, EventInstructionsChanged, EventWebhookTest,
-}
+}, Signals)
 
 // IsBuiltInEventType reports whether an event type of that name is built in.
 func IsBuiltInEventType(name string) bool { return slices.Contains(BuiltInEventTypes, name) }
 
 // WasOwnEventType reports whether a built-in type was added so late that older data
 // may have an operator's own of that name. The built-in one counts.
-func WasOwnEventType(name string) bool { return name == EventMemberChanged }
+func WasOwnEventType(name string) bool { return name == EventMemberChanged || IsSignal(name) }
 
 // EventType is an operator-defined type of events, in addition to the built-in ones.
 type EventType struct {
@@ -113,6 +122,9 @@ func RegisterEventType(tx Tx, e EventType) (_ EventType, created bool, err error
 	old, err := tx.EventType(e.Name)
 	if created = IsNotFound(err); err != nil && !created {
 		return EventType{}, false, err
+	}
+	if created && strings.HasPrefix(e.Name, signalPrefix) { // one that is there already is older than the signals
+		return EventType{}, false, Invalid("name", "begins with %s, as the types of signals do", signalPrefix).Advise("choose another name")
 	}
 	if e.CreatedAt.IsZero() {
 		if e.CreatedAt = old.CreatedAt; created {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// AllEvents is what an endpoint selects to receive events of all types. Otherwise it
-// selects a type by its name, or a group such as member.*: all types that begin with
+// AllEvents is what an endpoint selects to receive events of all types but signals, see
+// [IsSignal]. Otherwise it selects a type by its name, or a group such as member.*: all types that begin with
 // "member.". Selections are resolved when an event happens, so a group and
 // AllEvents also select types that are registered later.
 const AllEvents = "*"
@@ -28,6 +28,9 @@ func (e *Endpoint) Selects(eventType string) bool {
 }
 
 func selects(selection, eventType string) bool {
+	if selection == AllEvents {
+		return !IsSignal(eventType)
+	}
 	prefix, several := strings.CutSuffix(selection, AllEvents)
 	return selection == eventType || several && strings.HasPrefix(eventType, prefix)
 }
