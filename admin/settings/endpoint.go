@@ -61,6 +61,9 @@ type endpointPage struct {
 type endpointWarnings struct {
 	Refused string   // why nothing is delivered to its URL; empty: nothing is known
 	Twins   []string // ids of other endpoints with its URL
+
+	Client     *certificateBox // the client certificate that ends soon, or has ended; nil: none does
+	SettingsTo string          // path of where it is replaced
 }
 
 // endpoint finds the endpoint of the path.
@@ -160,6 +163,9 @@ func (r *request) warningsOf(tx store.Tx, e store.Endpoint) (w endpointWarnings,
 	}
 	if warn := r.s.config.WarnOfURL; warn != nil {
 		w.Refused = warn(e.URL)
+	}
+	if box := certificatesOf(e.Sending.ClientCertificate, r.Now); box != nil && box.Warns() {
+		w.Client, w.SettingsTo = box, r.endpointPath("settings")
 	}
 	w.Twins, err = store.WithSameURL(tx, e)
 	return w, err

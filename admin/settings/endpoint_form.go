@@ -77,27 +77,21 @@ var groupTitles = map[string]string{"": "Others", "member": "Members", "file": "
 // eventGroups are all event types in groups, of which the selected ones are chosen. Tests
 // are sent to every endpoint, so nobody has to select them.
 func eventGroups(tx store.Tx, selected []string) (groups []eventGroup, err error) {
-	e := store.Endpoint{Events: selected}
 	types, err := eventChoices(tx, nil)
 	for _, t := range types {
 		if t.Name == store.EventWebhookTest && !slices.ContainsFunc(selected, func(name string) bool { return strings.HasPrefix(name, "webhook.") }) {
 			continue
 		}
-		prefix, _, in := strings.Cut(t.Name, ".")
-		if !in {
-			prefix = ""
-		}
-		title, signal, names := cmp.Or(groupTitles[prefix], upperFirst(prefix)), isSignal(t.Name), append(store.Groups(t.Name), t.Name)
-		if signal {
-			names = []string{names[0], t.Name}
-		}
+		prefix, names, signal := groupsOf(t.Name, selected)
+		in := prefix != ""
+		title := cmp.Or(groupTitles[prefix], upperFirst(prefix))
 		i := slices.IndexFunc(groups, func(g eventGroup) bool { return g.Title == title })
 		if i < 0 {
 			i, groups = len(groups), append(groups, eventGroup{Title: title, Signals: signal})
 		}
 		g := &groups[i]
 		for n, name := range names {
-			choice := eventChoice{name, t.Meaning, e.Selects(name)}
+			choice := eventChoice{name, t.Meaning, covers(selected, name)}
 			if name != t.Name {
 				choice.Meaning = "All " + strings.TrimSuffix(name, "."+store.AllEvents) + " events, including types added later"
 			}
@@ -112,37 +106,55 @@ func eventGroups(tx store.Tx, selected []string) (groups []eventGroup, err error
 			}
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b eventGroup) int {
-		switch {
-		case a.Signals == b.Signals:
-			return 0
-		case a.Signals:
-			return 1
-		}
-		return -1
-	})
-	return groups, err
-}
-
-// isSignal reports whether an event type is a signal.
-func isSignal(name string) bool {
-	return strings.HasPrefix(name, "teamdata.") && store.IsBuiltInEventType(name)
+	i := slices.IndexFunc(groups, func(g eventGroup) bool { return g.Signals })
+	signals := groups[i]
+	return append(slices.Delete(groups, i, i+1), signals), err
 }
 
 // Short is the name of a type without what its group's says.
 func (g eventGroup) Short(name string) string {
 	if g.Signals {
-		return strings.TrimPrefix(name, strings.TrimSuffix(g.Name, store.AllEvents))
+		return strings.TrimPrefix(name, signalPrefix)
 	}
 	return name
+}
+
+// signalPrefix begins the types of signals.
+const signalPrefix = "teamdata."
+
+// groupsOf says where the form offers an event type: the beginning of its group, empty: none;
+// and the groups that it is in before its own name. Of signals these are all of them, and the
+// smaller ones that are selected. An older type of the operator's own that is named like a
+// signal is in no group.
+func groupsOf(name string, selected []string) (prefix string, names []string, signal bool) {
+	prefix, _, in := strings.Cut(name, ".")
+	names, signal = append(store.Groups(name), name), store.IsSignal(name)
+	switch {
+	case signal:
+		names = slices.DeleteFunc(names, func(n string) bool {
+			return n != signalPrefix+store.AllEvents && n != name && !slices.Contains(selected, n)
+		})
+	case !in || prefix+"." == signalPrefix:
+		return "", []string{name}, false
+	}
+	return prefix, names, signal
+}
+
+// covers reports whether selections take an event type, or all of a group. All events cover no
+// group of signals.
+func covers(selections []string, name string) bool {
+	if strings.HasPrefix(name, signalPrefix) && strings.HasSuffix(name, store.AllEvents) {
+		selections = slices.DeleteFunc(slices.Clone(selections), func(s string) bool { return s == store.AllEvents })
+	}
+	e := store.Endpoint{Events: selections}
+	return e.Selects(name)
 }
 
 // withoutCovered leaves out the selections that are part of another one: the form shows
 // them as chosen along with it.
 func withoutCovered(selections []string) []string {
 	return slices.DeleteFunc(slices.Clone(selections), func(s string) bool {
-		others := store.Endpoint{Events: slices.DeleteFunc(slices.Clone(selections), func(other string) bool { return other == s })}
-		return others.Selects(s)
+		return covers(slices.DeleteFunc(slices.Clone(selections), func(other string) bool { return other == s }), s)
 	})
 }
 
