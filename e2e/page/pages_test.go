@@ -102,6 +102,8 @@ var answers = []struct {
 	{"refused", acme + "/new-endpoint", map[string]any{"url": "http://x.example/", "secretFrom": "own", "secret": "mine"}},
 	{"no events", acme + "/new-endpoint", map[string]any{"url": "https://x.example/"}},
 	{"refused", acme + "/endpoints/whe_slow/settings", map[string]any{"url": "https://user@x.example/"}},
+	{"rate refused", acme + "/endpoints/whe_slow/settings", map[string]any{"rate": "ten", "remove": true}},
+	{"header refused", acme + "/endpoints/whe_good/settings", map[string]any{"headerName": "webhook-id", "headerValue": "x"}},
 	{"refused", acme + "/endpoints/whe_slow/rotate", map[string]any{"secretFrom": "own", "secret": "mine"}},
 	{"does not verify", acme + "/endpoints/whe_slow/verify", map[string]any{"headers": "webhook-id: whd_1\nwebhook-timestamp: 1\nwebhook-signature: v1,AAAA", "body": "{}"}},
 	{"refused", acme + "/new-key", map[string]any{"scopes": false, "name": "a key for nothing"}},
