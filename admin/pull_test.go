@@ -59,8 +59,8 @@ var pullRefusals = []struct {
 	{"no events", "POST", endpoints, `{"kind":"pull"}`, store.CodeBadRequest, "events: must not be empty"},
 	{"an id that is there", "POST", endpoints, `{"kind":"pull","id":"whe_1","events":["*"]}`, store.CodeConflict, "id: an endpoint whe_1 exists already in the org"},
 	{"an URL for one that is pulled", "PATCH", endpoints + "/whe_pull", `{"url":"https://a.example/"}`, store.CodeBadRequest, "url: is not allowed on an endpoint that is pulled; make another one to send events to an address"},
-	{"a kind for one that is pulled", "PATCH", endpoints + "/whe_pull", `{"kind":"push"}`, store.CodeBadRequest, "kind: unknown field; the fields are description, events, url"},
-	{"a kind for one that is sent to", "PATCH", endpoints + "/whe_1", `{"kind":"pull"}`, store.CodeBadRequest, "kind: unknown field; the fields are description, events, url"},
+	{"a kind for one that is pulled", "PATCH", endpoints + "/whe_pull", `{"kind":"push"}`, store.CodeBadRequest, "kind: unknown field; the fields are ca, clientCertificate, clientKey, description, events, headers, maxInFlight, rate, url"},
+	{"a kind for one that is sent to", "PATCH", endpoints + "/whe_1", `{"kind":"pull"}`, store.CodeBadRequest, "kind: unknown field; the fields are ca, clientCertificate, clientKey, description, events, headers, maxInFlight, rate, url"},
 	{"no URL for one that is sent to", "PATCH", endpoints + "/whe_1", `{"url":""}`, store.CodeBadRequest, "url: must start with https://"},
 
 	{"no such endpoint", "POST", keys, `{"scopes":["receive"],"endpoints":["whe_pull","whe_none"],"createdBy":"usr_ada"}`, store.CodeBadRequest, `endpoints: the org has no endpoint "whe_none"`},

@@ -51,7 +51,8 @@ func failure(err error, reached step) (outcome, reason string) {
 		certificate *tls.CertificateVerificationError
 		record      tls.RecordHeaderError
 	)
-	if outcome = outcomeAt(reached); errors.As(err, &record) {
+	refused := alerted(err) // also once our end of the handshake is done, if it refuses our certificate
+	if outcome = outcomeAt(reached); refused || errors.As(err, &record) {
 		outcome = "tls"
 	}
 	switch {
@@ -69,7 +70,7 @@ func failure(err error, reached step) (outcome, reason string) {
 		return outcome, "connection refused"
 	case wasClosed(err):
 		return outcome, closed(reached)
-	case reached == stepTLS:
+	case refused || reached == stepTLS:
 		return outcome, oneLine("TLS: " + tlsReason(err.Error()))
 	}
 	return outcome, oneLine(httpReason(err.Error()))
@@ -90,7 +91,16 @@ func tlsReason(text string) string {
 	if strings.HasSuffix(text, "tls: no application protocol") {
 		return "the receiver does not offer HTTP/1.1"
 	}
+	if reason, refused := strings.CutPrefix(text, "remote error: tls: "); refused {
+		return "the receiver refused: " + reason
+	}
 	return strings.TrimPrefix(text, "tls: ")
+}
+
+// alerted reports whether the receiver ended TLS with an alert.
+func alerted(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
 }
 
 func wasClosed(err error) bool {

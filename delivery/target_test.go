@@ -26,6 +26,7 @@ func TestChangedEndpointIsParsedAgain(t *testing.T) {
 		"secret":     func(e *store.Endpoint) { e.Secret = store.NewEndpointSecret() },
 		"old secret": func(e *store.Endpoint) { e.OldSecret = "" },
 		"overlap":    func(e *store.Endpoint) { e.OldSecretUntil = time.Now() },
+		"headers":    func(e *store.Endpoint) { e.Sending.SetHeaders([]string{"A"}, []string{"b"}) },
 	} {
 		var ts targets
 		before, err := ts.of(&e)

@@ -51,13 +51,13 @@ var endpoints = rows.Define(&rows.Table[Endpoint]{
 		c.Text(&e.DisabledBy)
 		c.Text(&e.DisabledReason)
 		c.Time(&e.VerifiedAt)
-		e.Sending.fields(c)
+		sendingFields(c, &e.Sending)
 	},
 	Head: endpointHead,
 	Secrets: func(e *Endpoint) []rows.Secret {
 		return []rows.Secret{
 			{Name: "secret", Text: &e.Secret}, {Name: "oldSecret", Text: &e.OldSecret},
-			{Name: "headerValues", Text: &e.Sending.headerValues}, {Name: "clientKey", Text: &e.Sending.ClientKey},
+			{Name: "headerLines", Text: &e.Sending.HeaderLines}, {Name: "clientKey", Text: &e.Sending.ClientKey},
 		}
 	},
 	By: []rows.By[Endpoint]{{

@@ -15,8 +15,8 @@ import (
 // SendOptions are what an endpoint's owner chose of how events are sent there. The zero value
 // chooses nothing.
 type SendOptions struct {
-	HeaderNames  []string // of the headers that each attempt carries, up to 16, as they were typed, in order of their lower case
-	headerValues string   // a line for each of HeaderNames; sealed in a sealed file
+	HeaderNames []string // of the headers that each attempt carries, up to 16, as they were typed, in order of their lower case
+	HeaderLines string   // a line for each of HeaderNames; sealed in a sealed file
 
 	Rate        string // attempts that may begin, such as "10/s"; empty: any number; see ParseRate
 	MaxInFlight int    // attempts in flight at most, 1 to 32; 0: as many as the server's cap allows
@@ -38,9 +38,9 @@ const (
 	MaxInFlight = 32 // attempts
 )
 
-func (o *SendOptions) fields(c *rows.Codec) {
+func sendingFields(c *rows.Codec, o *SendOptions) {
 	c.Texts(&o.HeaderNames)
-	c.Text(&o.headerValues)
+	c.Text(&o.HeaderLines)
 	c.Text(&o.Rate)
 	c.Int(&o.MaxInFlight)
 	c.Text(&o.ClientCertificate)
@@ -55,17 +55,17 @@ func (o *SendOptions) HeaderValues() []string {
 	if len(o.HeaderNames) == 0 {
 		return nil
 	}
-	return strings.Split(o.headerValues, "\n")
+	return strings.Split(o.HeaderLines, "\n")
 }
 
 // SetHeaders replaces all headers. Values have no line break.
 func (o *SendOptions) SetHeaders(names, values []string) {
-	o.HeaderNames, o.headerValues = names, strings.Join(values, "\n")
+	o.HeaderNames, o.HeaderLines = names, strings.Join(values, "\n")
 }
 
 // Equal reports whether two endpoints are sent to in the same way.
 func (o *SendOptions) Equal(other *SendOptions) bool {
-	return slices.Equal(o.HeaderNames, other.HeaderNames) && o.headerValues == other.headerValues &&
+	return slices.Equal(o.HeaderNames, other.HeaderNames) && o.HeaderLines == other.HeaderLines &&
 		o.Rate == other.Rate && o.MaxInFlight == other.MaxInFlight && o.SameNetwork(other)
 }
 

@@ -92,7 +92,7 @@ var (
 		{"id", "id", text, false, "its `id`, of A-Z a-z 0-9 _ and -; the server makes one by default"},
 		{"kind", "kind", text, false, "push, which is the default, for events that are sent to a url, or pull for events that consumers pull"},
 		{"maxInFlight", "max-in-flight", number, false, "how many attempts may be in `flight` at most, up to 32; 0, the default, for as many as the server allows"},
-		{"rate", "rate", text, false, "how many attempts may begin in a second, a minute or an hour, such as 10/s, 600/min or 5000/h, up to 999,999; any number by default, or if it is empty"},
+		{"rate", "rate", text, false, "the `rate` at which attempts may begin, in a second, a minute or an hour, such as 10/s, 600/min or 5000/h, with a number up to 999,999; any rate by default, or if it is empty"},
 		{"url", "url", text, false, "where events are sent: an https:// `URL` without user name, password and fragment. It is stored in its canonical form. Required unless the kind is pull, which has none"},
 	}}
 	readEndpoint   = operation{"GET", "/orgs/{org}/endpoints/{endpoint}", "Read a webhook endpoint", nil}
@@ -103,7 +103,7 @@ var (
 		{"description", "description", text, false, "its `description`, for people: its purpose"},
 		{"events", "events", texts, false, "the `events` that it receives: built-in or registered types, groups such as 'member.*' for all that begin with member., or '*' for all. Groups and '*' also select types that are registered later"},
 		{"maxInFlight", "max-in-flight", number, false, "how many attempts may be in `flight` at most, up to 32; 0, the default, for as many as the server allows"},
-		{"rate", "rate", text, false, "how many attempts may begin in a second, a minute or an hour, such as 10/s, 600/min or 5000/h, up to 999,999; any number by default, or if it is empty"},
+		{"rate", "rate", text, false, "the `rate` at which attempts may begin, in a second, a minute or an hour, such as 10/s, 600/min or 5000/h, with a number up to 999,999; any rate by default, or if it is empty"},
 		{"url", "url", text, false, "where events are sent: an https:// `URL` without user name, password and fragment. It is stored in its canonical form. Not allowed on an endpoint that is pulled"},
 	}}
 	deleteEndpoint  = operation{"DELETE", "/orgs/{org}/endpoints/{endpoint}", "Delete a webhook endpoint", nil}

@@ -17,6 +17,20 @@ func (h *history) attemptOf(id string) rule {
 	return func(tx store.Tx) error { return second(store.RecordAttempt(tx, id, a, schedule)) }
 }
 
+// options is a change of how events are sent, which may be refused.
+func (h *history) options() (c store.SendChange) {
+	c.NoHeaders = h.IntN(4) == 0
+	c.Headers = map[string]*string{pick(h, []string{"X-Key", "x-key", "A", "Host"}): maybe(h, fmt.Sprint("v", h.IntN(3)))}
+	c.Rate, c.MaxInFlight = maybe(h, pick(h, []string{"", "10/s", "1/h", "0/s"})), maybe(h, h.IntN(34))
+	if h.IntN(3) == 0 {
+		c.ClientCertificate, c.ClientKey = &ClientCertificate, maybe(h, ClientKey)
+	}
+	if h.IntN(3) == 0 {
+		c.ClientCertificate, c.CA = maybe(h, ""), maybe(h, ClientCertificate)
+	}
+	return c
+}
+
 var ofWebhooks = []generator{
 	{"rotate a secret", func(h *history) rule {
 		return rotate(h.one("org"), h.one("endpoint"), secretOf(byte(h.IntN(4)), 24), pick(h, []time.Duration{-1, 0, time.Hour, store.MaxSecretOverlap}))
@@ -26,6 +40,9 @@ var ofWebhooks = []generator{
 		change := store.EndpointChange{URL: maybe(h, fmt.Sprintf("https://example.com/%d", h.IntN(3))), Description: maybe(h, "d")}
 		if h.IntN(2) == 0 {
 			change.Events = h.selection()
+		}
+		if h.IntN(2) == 0 {
+			change.Sending = h.options()
 		}
 		return changeEndpoint(h.one("org"), h.one("endpoint"), change)
 	}},

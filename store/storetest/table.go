@@ -102,6 +102,7 @@ var Rules = append(accountRules, []Rule{
 	{"change an endpoint", changeEndpoint(acme, "whe_1", store.EndpointChange{Events: []string{"invoice.sent"}})},
 	{"note that a request was verified", func(tx store.Tx) error { return store.NoteVerified(tx, acme, "whe_1") }},
 	{"disable an endpoint", switchEndpoint(acme, "whe_1", false)},
+	{"show headers", func(tx store.Tx) error { return second(store.ShowHeaders(tx, ada, acme, "whe_1")) }},
 	{"show a secret", func(tx store.Tx) error { return second(store.ShowSecret(tx, ada, acme, "whe_1")) }},
 	{"export the audit log", func(tx store.Tx) error { return store.AuditExport(tx, ada, acme) }},
 	{"rotate a secret", rotate(acme, "whe_1", secretOf(1, 32), time.Hour)},

@@ -412,7 +412,7 @@ type Endpoint struct {
 	// MaxInFlight How many attempts may be in flight at most; absent for as many as the server allows.
 	MaxInFlight *int `json:"maxInFlight,omitempty" range:"1,32"`
 
-	// Rate How many attempts may begin in a second, a minute or an hour, such as `10/s`; absent for any number.
+	// Rate The rate at which attempts may begin, such as `10/s`; absent for any rate.
 	Rate *string `json:"rate,omitempty"`
 
 	// Secret The secret that signs its deliveries; only in the answers that create it or rotate the secret, and null when these are replayed.
@@ -451,7 +451,7 @@ type EndpointChange struct {
 	// MaxInFlight How many attempts may be in flight at most, up to 32; 0, the default, for as many as the server allows.
 	MaxInFlight *int `json:"maxInFlight,omitempty" null:"clears" range:"0,32"`
 
-	// Rate How many attempts may begin in a second, a minute or an hour, such as `10/s`, `600/min` or `5000/h`, up to 999,999; any number by default, or if it is empty.
+	// Rate The rate at which attempts may begin, in a second, a minute or an hour, such as `10/s`, `600/min` or `5000/h`, with a number up to 999,999; any rate by default, or if it is empty.
 	Rate *string `json:"rate,omitempty" null:"clears"`
 
 	// URL Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. Not allowed on an endpoint that is pulled.
@@ -748,7 +748,7 @@ type NewEndpoint struct {
 	// MaxInFlight How many attempts may be in flight at most, up to 32; 0, the default, for as many as the server allows.
 	MaxInFlight *int `json:"maxInFlight,omitempty" null:"clears" range:"0,32"`
 
-	// Rate How many attempts may begin in a second, a minute or an hour, such as `10/s`, `600/min` or `5000/h`, up to 999,999; any number by default, or if it is empty.
+	// Rate The rate at which attempts may begin, in a second, a minute or an hour, such as `10/s`, `600/min` or `5000/h`, with a number up to 999,999; any rate by default, or if it is empty.
 	Rate *string `json:"rate,omitempty" null:"clears"`
 
 	// Secret A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. By default the server makes one of 32 random bytes.

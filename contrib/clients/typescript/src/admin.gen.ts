@@ -247,7 +247,7 @@ export interface components {
             maxInFlight?: number;
             /** @description Until when the previous secret also signs, in UTC; null if it doesn't. */
             oldSecretUntil: components["schemas"]["OptionalTime"];
-            /** @description How many attempts may begin in a second, a minute or an hour, such as `10/s`; absent for any number. */
+            /** @description The rate at which attempts may begin, such as `10/s`; absent for any rate. */
             rate?: string;
             /** @description The secret that signs its deliveries; only in the answers that create it or rotate the secret, and null when these are replayed. */
             secret?: string | null;
@@ -274,7 +274,7 @@ export interface components {
             } | null;
             /** @description How many attempts may be in flight at most, up to 32; 0, the default, for as many as the server allows. */
             maxInFlight?: number | null;
-            /** @description How many attempts may begin in a second, a minute or an hour, such as `10/s`, `600/min` or `5000/h`, up to 999,999; any number by default, or if it is empty. */
+            /** @description The rate at which attempts may begin, in a second, a minute or an hour, such as `10/s`, `600/min` or `5000/h`, with a number up to 999,999; any rate by default, or if it is empty. */
             rate?: string | null;
             /** @description Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. Not allowed on an endpoint that is pulled. */
             url?: string | null;
@@ -502,7 +502,7 @@ export interface components {
             kind?: string | null;
             /** @description How many attempts may be in flight at most, up to 32; 0, the default, for as many as the server allows. */
             maxInFlight?: number | null;
-            /** @description How many attempts may begin in a second, a minute or an hour, such as `10/s`, `600/min` or `5000/h`, up to 999,999; any number by default, or if it is empty. */
+            /** @description The rate at which attempts may begin, in a second, a minute or an hour, such as `10/s`, `600/min` or `5000/h`, with a number up to 999,999; any rate by default, or if it is empty. */
             rate?: string | null;
             /** @description A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. By default the server makes one of 32 random bytes. */
             secret?: string | null;
