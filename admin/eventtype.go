@@ -63,6 +63,8 @@ func schemaOf(tx store.Tx, kind string) ([]byte, error) {
 	switch {
 	case kind == store.EventWebhookTest:
 		return nil, store.Invalid("type", "%s can't be sent as an event of your own", kind).Advise("test the endpoint instead")
+	case store.IsSignal(kind):
+		return nil, store.Invalid("type", "%s is a signal, which only the server sends", kind).Advise("send an event of another type")
 	case store.IsBuiltInEventType(kind):
 		return eventtype.BuiltIn(kind).Schema, nil
 	}

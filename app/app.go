@@ -114,6 +114,7 @@ func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err err
 	a.warnOfModes()
 	a.warnOfClock()
 	a.warnOfEventTypes(ctx)
+	a.warnOfOperatorOrg(ctx)
 	if err = a.openSocket(ctx); err != nil {
 		return a, err
 	}

@@ -35,13 +35,22 @@ type backups struct {
 	make  func(ctx context.Context, to string) error
 	now   func() time.Time
 	log   zerolog.Logger
+
+	signal   func(ctx context.Context, reason string) error // to the operator's org; nil: there is none
+	signaled time.Time                                      // when it was last told that backups fail; zero: they don't
 }
 
 func (a *App) backups(file store.FileEngine) *backups {
-	return &backups{
+	b := &backups{
 		dir: a.settings.BackupDir, every: a.settings.BackupEvery, keep: a.settings.BackupKeep,
 		make: file.Backup, now: time.Now, log: a.log,
 	}
+	if org := a.settings.OperatorOrg; org != "" {
+		b.signal = func(ctx context.Context, reason string) error {
+			return a.store.Update(ctx, store.InOrg(org), func(tx store.Tx) error { return store.SignalBackupFailed(tx, org, reason) })
+		}
+	}
+	return b
 }
 
 // job makes each backup when it is due. Its first run only looks when that is: a folder
@@ -69,10 +78,25 @@ func (b *backups) next(ctx context.Context) (wait time.Duration) {
 		return b.every
 	case err != nil:
 		b.log.Error().Fields(hint.Fields(err)).Str("dir", b.dir).Dur("retryIn", backupRetry).Msg("a backup can't be made")
+		b.signalFailed(ctx, err)
 		return min(backupRetry, b.every)
 	}
+	b.signaled = time.Time{}
 	b.log.Info().Str("file", path).Msg("made a backup")
 	return b.untilDue()
+}
+
+// signalFailed signals that a backup failed, once for each that was due: not again when it is
+// retried.
+func (b *backups) signalFailed(ctx context.Context, failed error) {
+	if b.signal == nil || !b.signaled.IsZero() && b.now().Sub(b.signaled) < b.every {
+		return
+	}
+	if err := b.signal(ctx, failed.Error()); err != nil {
+		b.log.Error().Fields(hint.Fields(err)).Msg("the signal of a failed backup can't be stored")
+		return
+	}
+	b.signaled = b.now()
 }
 
 // one makes a backup now, then deletes the oldest ones beyond the limit.

@@ -280,6 +280,24 @@ func (a *App) warnOfEventTypes(ctx context.Context) {
 	}
 }
 
+// warnOfOperatorOrg tells that the org which is to get the server's signals doesn't exist.
+func (a *App) warnOfOperatorOrg(ctx context.Context) {
+	if a.settings.OperatorOrg == "" {
+		return
+	}
+	err := a.store.View(ctx, func(tx store.Tx) error {
+		_, err := tx.Org(a.settings.OperatorOrg)
+		return err
+	})
+	switch {
+	case store.IsNotFound(err):
+		a.log.Warn().Str("org", a.settings.OperatorOrg).Str("hint", "create it with: teamdata org create --id "+a.settings.OperatorOrg).
+			Msg("the org of --operator-org does not exist, so signals about backups and certificates go nowhere")
+	case err != nil:
+		a.log.Warn().Err(err).Msg("the org of --operator-org can't be read")
+	}
+}
+
 // warnOfModes warns about files with secrets that other users can open.
 func (a *App) warnOfModes() {
 	if runtime.GOOS == "windows" { // there are no such modes

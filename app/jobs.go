@@ -56,7 +56,7 @@ func (a *App) backgroundJobs(grace context.Context) []jobGroup {
 	if a.memory != nil {
 		own = append(own, job{do: func(ctx context.Context) error { a.memory.GiveBack(ctx); return nil }})
 	}
-	if a.certificates != nil && a.settings.OperatorMail != "" {
+	if a.certificates != nil && (a.settings.OperatorMail != "" || a.settings.OperatorOrg != "") {
 		own = append(own, a.expiring().job())
 	}
 	if file, ok := a.store.(store.FileEngine); ok && a.settings.BackupDir != "" {

@@ -65,6 +65,7 @@ type Settings struct {
 	AllowEndpointCIDR []string
 	DeliveryRetention time.Duration
 	HeldRetention     time.Duration
+	OperatorOrg       string
 
 	// Mail.
 	SMTPURL           string
@@ -132,6 +133,7 @@ var SettingGroups = []struct {
 		f.StringSliceVar(&s.AllowEndpointCIDR, "allow-endpoint-cidr", nil, "non-public `CIDRs` that endpoints may be in; such as 10.0.0.0/8; cloud metadata addresses only in a range no wider than /24")
 		f.DurationSliceVar(&s.RetrySchedule, "retry-schedule", store.DefaultRetrySchedule, "the `durations` to wait after each failed attempt")
 		f.DurationVar(&s.AttemptTimeout, "attempt-timeout", delivery.DefaultAttemptTimeout, "how long a receiver may take to answer")
+		f.StringVar(&s.OperatorOrg, "operator-org", "", "the `id` of the org whose endpoints may select the signals teamdata.backup.failed and teamdata.certificate.expiring")
 	}},
 	{"Mail", func(f *pflag.FlagSet, s *Settings) {
 		f.StringVar(&s.SMTPURL, "smtp-url", "", "the `URL` of the mail server; smtp://user:password@host:port for STARTTLS, or smtps://… for TLS from the start; better given in TEAMDATA_SMTP_URL or TEAMDATA_SMTP_URL_FILE")

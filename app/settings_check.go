@@ -91,6 +91,7 @@ func (s *Settings) checkRules() (broken []error) {
 		{s.SMTPURL != "" || s.OperatorMail == "", "--operator-mail needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587", ""},
 		{s.OperatorMail == "" || store.ValidAddress(s.OperatorMail), fmt.Sprintf("--operator-mail %q is not a mail address, such as ops@example.com", s.OperatorMail), ""},
 		{s.SMTPURL != "" || s.MailFrom == "", "--mail-from needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587", ""},
+		{s.OperatorOrg == "" || store.ValidID(s.OperatorOrg), fmt.Sprintf("--operator-org %q is not the id of an org, such as org_ops", s.OperatorOrg), ""},
 		{s.SMTPURL == "" || !isUnix || s.PublicURL != "", "--smtp-url on a Unix socket needs --public-url, for the links in mail", ""},
 		{!s.ProxyProtocol || isUnix || len(s.TrustedProxies) > 0, "--proxy-protocol needs --trusted-proxies, the proxies that may connect, such as loopback or 10.0.0.7", ""},
 

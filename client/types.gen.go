@@ -19,7 +19,21 @@ type (
 	MemberRemoved                = api.MemberRemoved
 	Next                         = api.Next
 	SubscriptionChanged          = api.SubscriptionChanged
+	TeamdataAPIKeyEnded          = api.TeamdataAPIKeyEnded
+	TeamdataAPIKeyEndedDataHow   = api.TeamdataAPIKeyEndedDataHow
+	TeamdataAPIKeyExpiring       = api.TeamdataAPIKeyExpiring
+	TeamdataBackupFailed         = api.TeamdataBackupFailed
+	TeamdataCertificateExpiring  = api.TeamdataCertificateExpiring
+	TeamdataDeliveryFailed       = api.TeamdataDeliveryFailed
+	TeamdataEndpointDisabled     = api.TeamdataEndpointDisabled
+	TeamdataEndpointRecovered    = api.TeamdataEndpointRecovered
 	TestDelivery                 = api.TestDelivery
 	Time                         = api.Time
 	WebhookTest                  = api.WebhookTest
+)
+
+// Their values.
+const (
+	TeamdataAPIKeyEndedDataHowExpired = api.TeamdataAPIKeyEndedDataHowExpired
+	TeamdataAPIKeyEndedDataHowRevoked = api.TeamdataAPIKeyEndedDataHowRevoked
 )

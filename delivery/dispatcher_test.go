@@ -164,7 +164,7 @@ func TestEventsAreSentAsDescribed(t *testing.T) {
 	r := newReceiver(t, nil)
 	e := env.endpoint(r.URL, store.BuiltInEventTypes...)
 	env.run(Config{RootCAs: r.roots()})
-	for _, happens := range []func(store.Tx) error{
+	all := []func(store.Tx) error{
 		func(tx store.Tx) error {
 			_, err := store.AddMember(tx, "", store.Member{OrgID: testOrg, UserID: "usr_zoe", Role: "member", Name: "Zoë"})
 			return err
@@ -184,10 +184,12 @@ func TestEventsAreSentAsDescribed(t *testing.T) {
 		},
 		func(tx store.Tx) error { return store.SetInstructions(tx, "", testOrg, "", false) },
 		func(tx store.Tx) error { _, err := store.SendTest(tx, testOrg, e.ID); return err },
-	} {
+		func(tx store.Tx) error { return store.SignalBackupFailed(tx, testOrg, "no space left on device") },
+	}
+	for _, happens := range all {
 		env.update(happens)
 	}
-	for range store.BuiltInEventTypes {
+	for range all {
 		r.next(t)
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"teamdata/store/boltstore"
 )
 
-// webhooksDoc is docs/webhooks.md: its text, and its blocks of code and those of
+// webhooksDoc is docs/webhooks.md and docs/signals.md: their text, and their blocks of code and those of
 // docs/webhook-samples.md by what follows their opening fence, such as "go library".
 type webhooksDoc struct {
 	text   string
@@ -33,7 +33,7 @@ var codeBlock = regexp.MustCompile("(?ms)^```(\\w+ [\\w.]+|http)\n(.*?)^```$")
 
 func readWebhooksDoc(t *testing.T) webhooksDoc {
 	t.Helper()
-	doc := webhooksDoc{text: kit.ReadText(t, "../docs/webhooks.md"), blocks: map[string]string{}}
+	doc := webhooksDoc{text: kit.ReadText(t, "../docs/webhooks.md") + kit.ReadText(t, "../docs/signals.md"), blocks: map[string]string{}}
 	for _, found := range codeBlock.FindAllStringSubmatch(doc.text+kit.ReadText(t, "../docs/webhook-samples.md"), -1) {
 		if _, twice := doc.blocks[found[1]]; twice {
 			t.Errorf("there are two blocks %q", found[1])
@@ -49,14 +49,14 @@ func TestWebhooksDocEvents(t *testing.T) {
 	events := exampleEvents(t)
 	for _, eventType := range store.BuiltInEventTypes {
 		if got, want := doc.blocks["json "+eventType], events[eventType]+"\n"; got != want {
-			t.Errorf("docs/webhooks.md has as an example of %s\n%snot\n%s", eventType, got, want)
+			t.Errorf("the docs have as an example of %s\n%snot\n%s", eventType, got, want)
 		}
 		var event struct{ Data map[string]any }
 		kit.Must(t, json.Unmarshal([]byte(events[eventType]), &event))
 		row := regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(eventType) + "` .*$").FindString(doc.text)
 		for field := range event.Data {
 			if !strings.Contains(row, "`"+field+"`") {
-				t.Errorf("docs/webhooks.md does not name %s among the fields of %s", field, eventType)
+				t.Errorf("the docs do not name %s among the fields of %s", field, eventType)
 			}
 		}
 	}
@@ -65,8 +65,9 @@ func TestWebhooksDocEvents(t *testing.T) {
 // exampleEvents are the bodies that a store queues, an example of each event type.
 func exampleEvents(t *testing.T) map[string]string {
 	t.Helper()
+	now := time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{
-		Now: func() time.Time { return time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC) },
+		Now: func() time.Time { return now },
 	})
 	kit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
@@ -102,7 +103,51 @@ func exampleEvents(t *testing.T) map[string]string {
 	} {
 		env.update(happens)
 	}
-	return queuedBodies(env, e)
+	now = now.Add(-time.Millisecond)
+	env.update(makeForSignals)
+	now = now.Add(time.Millisecond)
+	kit.Must(t, store.Sweep(t.Context(), s, store.Retention{Finished: time.Hour, Held: time.Hour}))
+	env.update(causeSignals)
+	bodies := queuedBodies(env, e)
+	ids := regexp.MustCompile(`(whd|evt)_[0-9A-Z]{26}`)
+	for _, name := range store.Signals {
+		bodies[name] = ids.ReplaceAllString(bodies[name], "${1}_01K60865992206906030338374")
+	}
+	return bodies
+}
+
+// makeForSignals makes what signals are about.
+func makeForSignals(tx store.Tx) error {
+	_, errOwner := store.ImportMember(tx, store.Member{OrgID: "org_acme", UserID: "usr_ada", Role: store.RoleOwner})
+	_, errEndpoint := store.ImportEndpoint(tx, store.Endpoint{ID: "whe_crm", OrgID: "org_acme", URL: "https://example.com/crm", Events: []string{store.AllEvents}})
+	_, errKey := store.ImportKey(tx, store.APIKey{ID: "key_ci", OrgID: "org_acme", Name: "ci", Scopes: store.ScopeRead, CreatedBy: "usr_ada",
+		ExpiresAt: time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC)})
+	return errors.Join(errOwner, errEndpoint, errKey)
+}
+
+// causeSignals causes one of each kind but apiKey.expiring.
+func causeSignals(tx store.Tx) error {
+	d, err := store.SendExample(tx, "org_acme", "whe_crm", store.EventMemberAdded, []byte("{}"))
+	failed := store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Status: 503, Reason: "the receiver answered 503 Service Unavailable"}
+	for range len(store.DefaultRetrySchedule) + 1 {
+		if err == nil {
+			_, err = store.RecordAttempt(tx, d.ID, failed, store.DefaultRetrySchedule)
+		}
+	}
+	if err == nil {
+		err = store.EnableEndpoint(tx, "usr_ada", "org_acme", "whe_crm")
+	}
+	if err == nil {
+		d, err = store.SendTest(tx, "org_acme", "whe_crm")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = store.RecordAttempt(tx, d.ID, store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Status: 200}, nil)
+	return errors.Join(err, store.RevokeKey(tx, "usr_ada", "org_acme", "key_ci"), store.SignalBackupFailed(tx, "org_acme", "no space left on device"),
+		store.SignalCertificateExpiring(tx, "org_acme", store.CertificateStatus{
+			Name: "data.example.com", NotAfter: time.Date(2026, 10, 20, 12, 0, 0, 0, time.UTC), LastError: "the authority does not answer",
+		}))
 }
 
 // queuedBodies are the bodies of an endpoint's waiting deliveries, by type.

@@ -47,6 +47,7 @@ type APIKey struct {
 	ExpiresAt  time.Time // zero: never
 	RevokedAt  time.Time // zero: not revoked
 	Endpoints  []string  // ids of those that it may pull from, if receive is its only scope; empty: all of the org that are pulled
+	Told       uint8     // what was told of its end, to those who want to know: 1 nothing, 2 that it comes in 14 days, 3 in 1 day, 4 that it came; 0: it was made by a version that tells nothing
 }
 
 var apiKeys = rows.Define(&rows.Table[APIKey]{
@@ -63,6 +64,7 @@ var apiKeys = rows.Define(&rows.Table[APIKey]{
 		c.Time(&k.ExpiresAt)
 		c.Time(&k.RevokedAt)
 		c.Texts(&k.Endpoints)
+		rows.Small(c, &k.Told)
 	},
 	Owner: func(k *APIKey) rows.Owner { return rows.Owner{Org: k.OrgID} },
 	Only:  func(k *APIKey) APIKey { return APIKey{ID: k.ID, OrgID: k.OrgID} },
@@ -207,6 +209,7 @@ func ImportKey(tx Tx, k APIKey) (APIKey, error) {
 // completeKey fills in the missing fields of a new key and checks it.
 func completeKey(tx Tx, k APIKey) (APIKey, error) {
 	fillIn(tx, PrefixAPIKey, &k.ID, &k.CreatedAt)
+	k.Told = k.toldBy(tx.Now()) // what lies behind is not told
 	_, err := tx.APIKey(k.ID)
 	return k, cmp.Or(k.check(), checkHappened(tx, "createdAt", k.CreatedAt), checkHappened(tx, "revokedAt", k.RevokedAt),
 		checkOrg(tx, k.OrgID), checkPullable(tx, k), checkNew(err, "id", "an API key %s exists already", k.ID))
@@ -266,14 +269,22 @@ func leaveKeys(tx Tx, actorID, orgID, endpointID string) error {
 }
 
 // RevokeKey revokes a key of an org as of this commit, with its audit entry.
-// Revoking a revoked key changes nothing.
+// Revoking a revoked key changes nothing. A signal tells that it ended, unless one has.
 func RevokeKey(tx Tx, actorID, orgID, keyID string) error {
 	k, err := FindKey(tx, orgID, keyID)
 	if err != nil || !k.RevokedAt.IsZero() {
 		return err
 	}
-	k.RevokedAt = tx.Now()
-	return auditBy(tx.PutAPIKey(k), tx, actorID, orgID, "apiKey.revoked", keyID)
+	how := "revoked"
+	if k.toldBy(tx.Now()) == toldEnded {
+		how = "expired"
+	}
+	told := k.Told == toldEnded || k.Told == 0 && how == "expired"
+	k.RevokedAt, k.Told = tx.Now(), toldEnded
+	if err := auditBy(tx.PutAPIKey(k), tx, actorID, orgID, "apiKey.revoked", keyID); err != nil || told {
+		return err
+	}
+	return signalEnded(tx, &k, how)
 }
 
 // CreatedKeys returns the keys of an org that are neither revoked nor expired, by

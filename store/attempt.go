@@ -44,17 +44,15 @@ var DefaultRetrySchedule = []time.Duration{
 // RecordAttempt writes the outcome of an attempt: acknowledged; due again after
 // the schedule's next step, counted from the attempt's end; or failed when the
 // schedule is exhausted. A failed delivery disables its endpoint if nothing sent
-// there has been acknowledged since the delivery's first attempt.
+// there has been acknowledged since the delivery's first attempt. Signals tell of what
+// failed, and of an endpoint that has recovered.
 func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration) (disabled bool, err error) {
 	d, err := tx.Delivery(deliveryID)
 	if err != nil {
 		return false, err
 	}
 	counts := d.record(a, schedule)
-	if a.Acknowledged() {
-		err = noteAcknowledged(tx, d.EndpointNumber, d.FinishedAt)
-	}
-	if err == nil {
+	if err = noteOutcome(tx, &d, &a); err == nil {
 		err = tx.AddDeliveryCounts(d.OrgID, d.EndpointNumber, a.EndedAt, counts)
 	}
 	if err == nil {
@@ -63,7 +61,10 @@ func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration
 	if err != nil || d.State != StateFailed {
 		return false, err
 	}
-	return disableUnresponsive(tx, &d)
+	if disabled, err = disableUnresponsive(tx, &d); err != nil {
+		return false, err
+	}
+	return disabled, signalFailed(tx, &d)
 }
 
 // record adds the outcome of an attempt to its delivery, which nobody has leased any more,
@@ -85,16 +86,6 @@ func (d *Delivery) record(a Attempt, schedule []time.Duration) DeliveryCounts {
 	}
 	d.keep(a)
 	return a.Counts()
-}
-
-// noteAcknowledged records when an endpoint last acknowledged. Outcomes that
-// waited for the disk are written in any order.
-func noteAcknowledged(tx Tx, endpoint uint64, at time.Time) error {
-	last, err := tx.LastAcknowledged(endpoint)
-	if err != nil || !last.Before(at) {
-		return err
-	}
-	return tx.PutLastAcknowledged(endpoint, at)
 }
 
 // keep adds an attempt to the history.

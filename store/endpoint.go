@@ -433,7 +433,13 @@ func setDisabled(tx Tx, actorID, orgID, id string, disabled bool, reason string)
 	if disabled {
 		e.DisabledAt, e.DisabledBy, e.DisabledReason, action = tx.Now(), actorID, reason, "endpoint.disabled"
 	}
-	return auditBy(tx.PutEndpoint(e), tx, actorID, orgID, action, id)
+	if err := auditBy(tx.PutEndpoint(e), tx, actorID, orgID, action, id); err != nil {
+		return err
+	}
+	if !disabled {
+		return noteEnabled(tx, e.Number)
+	}
+	return signalOf(tx, &e, EventEndpointDisabled, jsonObject("orgId", orgID, "endpointId", id, "disabledBy", actorID, "reason", reason))
 }
 
 // MaxSecretOverlap is how long an endpoint's old secret may continue to sign

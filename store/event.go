@@ -187,6 +187,11 @@ func addObject(object []byte, name string, value []byte) []byte {
 // webhooks feature an org's events make no deliveries. The data is a JSON object.
 // It returns the deliveries; without any, the event is not stored.
 func Emit(tx Tx, orgID, eventType string, data []byte) ([]Delivery, error) {
+	return emit(tx, orgID, eventType, data, func(*Endpoint) bool { return true })
+}
+
+// emit is Emit to the endpoints among them that may have the event.
+func emit(tx Tx, orgID, eventType string, data []byte, may func(*Endpoint) bool) ([]Delivery, error) {
 	features, err := Features(tx, orgID)
 	if err != nil || !features.Has(FeatureWebhooks) {
 		return nil, err
@@ -195,7 +200,7 @@ func Emit(tx Tx, orgID, eventType string, data []byte) ([]Delivery, error) {
 	if err != nil {
 		return nil, err
 	}
-	endpoints = slices.DeleteFunc(endpoints, func(e Endpoint) bool { return !e.Selects(eventType) })
+	endpoints = slices.DeleteFunc(endpoints, func(e Endpoint) bool { return !e.Selects(eventType) || !may(&e) })
 	if len(endpoints) == 0 {
 		return nil, nil
 	}

@@ -34,6 +34,11 @@ const MailEndpointDisabled = "endpointDisabled"
 // nobody ever has.
 const MailNotPulled = "notPulled"
 
+// MailAPIKeyExpiring is the template of the mail to the creator of a key that expires in 14
+// days or 1 day. Its values are orgName, keyId, keyName, which may be empty, expiresAt and
+// days.
+const MailAPIKeyExpiring = "apiKeyExpiring"
+
 // MailCertificateExpiring is the template of the mail to the operator about a
 // certificate that was not renewed in time. Its values are certificate,
 // expiresAt, and lastReason, which is empty when no failure is known.

@@ -246,24 +246,31 @@ func acknowledgeAll(tx Tx, e *Endpoint, found []pulled, keyID string) error {
 // for all of them at once.
 func recordPulls(tx Tx, e *Endpoint, found []pulled, a Attempt, schedule []time.Duration) error {
 	var counts DeliveryCounts
-	recorded := false
+	var first *Delivery // that was recorded, and is no signal unless all are
 	for i := range found {
 		d := &found[i]
 		if d.State == StateAcknowledged {
 			continue
 		}
-		recorded = true
+		if first == nil || IsSignal(first.EventType) {
+			first = &d.Delivery
+		}
 		counts.Add(d.recordPull(a, schedule))
 		if err := tx.replaceDelivery(&d.deliveryRow, d.was); err != nil {
 			return err
 		}
 	}
-	if !recorded {
+	if first == nil {
 		return nil
 	}
-	if a.Acknowledged() {
-		if err := noteAcknowledged(tx, e.Number, toMillisecond(a.EndedAt)); err != nil {
-			return err
+	if err := noteOutcome(tx, first, &a); err != nil {
+		return err
+	}
+	for i := range found {
+		if found[i].State == StateFailed {
+			if err := signalFailed(tx, &found[i].Delivery); err != nil {
+				return err
+			}
 		}
 	}
 	return tx.AddDeliveryCounts(e.OrgID, e.Number, a.EndedAt, counts)

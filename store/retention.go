@@ -35,8 +35,8 @@ type Retention struct {
 // IdempotencyTTL, deliveries with their events when they have been finished, or
 // held, for the given times, mails that could not be sent after MailTTL, what is
 // left of removed endpoints and orgs, sessions, sign-in links and replays that have
-// ended, and old counts. It also takes back what consumers leased and left, and queues the
-// mails about endpoints that nobody pulls from.
+// ended, and old counts. It also takes back what consumers leased and left, queues the
+// mails about endpoints that nobody pulls from, and tells which keys expire.
 func Sweep(ctx context.Context, s Store, r Retention) error {
 	w := sweep{ctx: ctx, store: s, report: r.Dropped, pace: newPace(SweepEvery)}
 	w.repeat("idempotency", Tx.ExpireIdempotencyRecords)
@@ -49,6 +49,7 @@ func Sweep(ctx context.Context, s Store, r Retention) error {
 	w.each("signInLink", among(Tx.SignInLinks, expiredSignInLink), dropSignInLink)
 	w.each("replay", among(Tx.AllReplayJobs, expiredReplay), dropReplay)
 	w.repeat("counts", dropDeliveryCounts)
+	w.tellOfKeys()
 	if w.warnOfUnpulled(); w.mailed && r.Mailed != nil {
 		r.Mailed()
 	}

@@ -31,9 +31,14 @@ func testSelections(s *subject) {
 		s.Write(register(store.EventType{Name: name}))
 	}
 	all := slices.Concat(store.BuiltInEventTypes, own)
+	noSignals := slices.Concat(store.BuiltInEventTypes[:7], own)
 	for _, test := range []struct{ selections, sent []string }{
-		{[]string{"*"}, all},
-		{[]string{"a.b", "*", "a.*"}, all}, // each is sent once
+		{[]string{"*"}, noSignals},
+		{[]string{"a.b", "*", "a.*"}, noSignals}, // each is sent once
+		{[]string{"*", "teamdata.*"}, all},
+		{[]string{"teamdata.*"}, store.Signals},
+		{[]string{"teamdata.apiKey.*"}, []string{"teamdata.apiKey.expiring", "teamdata.apiKey.ended"}},
+		{[]string{"teamdata.delivery.failed", "a"}, []string{"teamdata.delivery.failed", "a"}},
 		{[]string{"member.*"}, []string{"member.added", "member.changed", "member.removed"}},
 		{[]string{"webhook.*", "member"}, []string{"webhook.test", "member"}},
 		{[]string{"a.*"}, []string{"a.b", "a.b.c", "a.bb"}},
@@ -73,7 +78,7 @@ func testSelectionsThatAreRefused(s *subject) {
 	s.Write(register(store.EventType{Name: "a.b"}))
 	const (
 		misplaced = ` has a * in the wrong place; a * stands alone, for all events, or ends a group, as member.* does`
-		existing  = `; the event types are member.added, member.changed, member.removed, subscription.changed, file.uploaded, assistant.instructionsChanged, webhook.test, and those that were registered`
+		existing  = `; the event types are member.added, member.changed, member.removed, subscription.changed, file.uploaded, assistant.instructionsChanged, webhook.test, teamdata.endpoint.disabled, teamdata.endpoint.recovered, teamdata.delivery.failed, teamdata.apiKey.expiring, teamdata.apiKey.ended, teamdata.backup.failed, teamdata.certificate.expiring, and those that were registered`
 	)
 	for selection, want := range map[string]string{
 		"member*": `"member*"` + misplaced, "*.added": `"*.added"` + misplaced, "**": `"**"` + misplaced, "*.*": `"*.*"` + misplaced,

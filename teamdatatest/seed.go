@@ -115,7 +115,7 @@ func PullEndpoint(id string, events ...string) OrgOption {
 
 func addEndpoint(e endpoint) OrgOption {
 	if len(e.Events) == 0 {
-		e.Events = store.BuiltInEventTypes
+		e.Events = []string{store.AllEvents}
 	}
 	return func(_ *Server, o *org) { o.Endpoints = append(o.Endpoints, e) }
 }

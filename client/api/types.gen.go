@@ -4,6 +4,12 @@ package api
 
 import "time"
 
+// Defines values for TeamdataAPIKeyEndedDataHow.
+const (
+	TeamdataAPIKeyEndedDataHowExpired TeamdataAPIKeyEndedDataHow = "expired"
+	TeamdataAPIKeyEndedDataHowRevoked TeamdataAPIKeyEndedDataHow = "revoked"
+)
+
 // AssistantInstructions The org's instructions to its assistant.
 type AssistantInstructions struct {
 	// Instructions The text; null if the org has set none.
@@ -235,6 +241,183 @@ type SubscriptionChanged struct {
 
 		// Status Its state. `active`, `trialing` and `pastDue` grant the plan's features.
 		Status string `json:"status"`
+	} `json:"data"`
+}
+
+// TeamdataAPIKeyEnded The event `teamdata.apiKey.ended`.
+type TeamdataAPIKeyEnded struct {
+	// Type The event's type.
+	Type string `json:"type"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	Timestamp Time `json:"timestamp"`
+
+	// Data The key, and how it ended.
+	Data struct {
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
+
+		// KeyID The id of the key.
+		KeyID string `json:"keyId"`
+
+		// Name The name of the key; empty if it has none.
+		Name string `json:"name"`
+
+		// How How it ended.
+		How TeamdataAPIKeyEndedDataHow `json:"how"`
+	} `json:"data"`
+}
+
+// TeamdataAPIKeyEndedDataHow How it ended.
+type TeamdataAPIKeyEndedDataHow string
+
+// TeamdataAPIKeyExpiring The event `teamdata.apiKey.expiring`.
+type TeamdataAPIKeyExpiring struct {
+	// Type The event's type.
+	Type string `json:"type"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	Timestamp Time `json:"timestamp"`
+
+	// Data The key, and when it expires.
+	Data struct {
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
+
+		// KeyID The id of the key.
+		KeyID string `json:"keyId"`
+
+		// Name The name of the key; empty if it has none.
+		Name string `json:"name"`
+
+		// ExpiresAt When it expires.
+		ExpiresAt string `json:"expiresAt"`
+
+		// Days How many days before its end this is told.
+		Days float64 `json:"days"`
+	} `json:"data"`
+}
+
+// TeamdataBackupFailed The event `teamdata.backup.failed`.
+type TeamdataBackupFailed struct {
+	// Type The event's type.
+	Type string `json:"type"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	Timestamp Time `json:"timestamp"`
+
+	// Data Why the backup failed.
+	Data struct {
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
+
+		// Reason Why it failed.
+		Reason string `json:"reason"`
+	} `json:"data"`
+}
+
+// TeamdataCertificateExpiring The event `teamdata.certificate.expiring`.
+type TeamdataCertificateExpiring struct {
+	// Type The event's type.
+	Type string `json:"type"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	Timestamp Time `json:"timestamp"`
+
+	// Data The certificate, and why it was not renewed.
+	Data struct {
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
+
+		// Certificate Its domain or its file.
+		Certificate string `json:"certificate"`
+
+		// ExpiresAt When it expires.
+		ExpiresAt string `json:"expiresAt"`
+
+		// Reason The last error while renewing it; empty if there was none.
+		Reason string `json:"reason"`
+	} `json:"data"`
+}
+
+// TeamdataDeliveryFailed The event `teamdata.delivery.failed`.
+type TeamdataDeliveryFailed struct {
+	// Type The event's type.
+	Type string `json:"type"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	Timestamp Time `json:"timestamp"`
+
+	// Data The delivery, its event and its last attempt.
+	Data struct {
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
+
+		// EndpointID The id of the endpoint.
+		EndpointID string `json:"endpointId"`
+
+		// DeliveryID The id of the delivery.
+		DeliveryID string `json:"deliveryId"`
+
+		// EventID The id of the event.
+		EventID string `json:"eventId"`
+
+		// EventType The type of the event.
+		EventType string `json:"eventType"`
+
+		// Reason Why the last attempt failed.
+		Reason string `json:"reason"`
+
+		// Status The HTTP status of the last answer; 0 if there was none.
+		Status float64 `json:"status"`
+
+		// Attempts How many attempts were made.
+		Attempts float64 `json:"attempts"`
+	} `json:"data"`
+}
+
+// TeamdataEndpointDisabled The event `teamdata.endpoint.disabled`.
+type TeamdataEndpointDisabled struct {
+	// Type The event's type.
+	Type string `json:"type"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	Timestamp Time `json:"timestamp"`
+
+	// Data The endpoint, and why.
+	Data struct {
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
+
+		// EndpointID The id of the endpoint.
+		EndpointID string `json:"endpointId"`
+
+		// DisabledBy The id of who disabled it; empty if the server did.
+		DisabledBy string `json:"disabledBy"`
+
+		// Reason After what the server disabled it; empty if somebody did.
+		Reason string `json:"reason"`
+	} `json:"data"`
+}
+
+// TeamdataEndpointRecovered The event `teamdata.endpoint.recovered`.
+type TeamdataEndpointRecovered struct {
+	// Type The event's type.
+	Type string `json:"type"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	Timestamp Time `json:"timestamp"`
+
+	// Data The endpoint, and what it acknowledged.
+	Data struct {
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
+
+		// EndpointID The id of the endpoint.
+		EndpointID string `json:"endpointId"`
+
+		// DeliveryID The id of the delivery that was acknowledged.
+		DeliveryID string `json:"deliveryId"`
 	} `json:"data"`
 }
 

@@ -21,7 +21,7 @@ var files embed.FS
 // the first mail, so that the program's commands don't wait for them.
 var templates = sync.OnceValue(func() map[string]pair {
 	all := map[string]pair{}
-	for _, name := range []string{"endpointDisabled", "notPulled", "certificateExpiring", "signInLink"} {
+	for _, name := range []string{"endpointDisabled", "notPulled", "apiKeyExpiring", "certificateExpiring", "signInLink"} {
 		all[name] = load(name)
 	}
 	return all

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,9 +14,14 @@ import (
 const (
 	eventTypes  = "wire/eventtype/builtin.json"
 	webhookDocs = "docs/webhooks.md"
+	signalDocs  = "docs/signals.md" // has the types that begin with signalPrefix
+
+	signalPrefix = "teamdata."
 )
 
-// writeEvents writes the event types that are built in for the program, and their table
+const eventHead = "| type | sent when | `data`, and its fields, which are strings unless stated otherwise |\n|---|---|---|\n"
+
+// writeEvents writes the event types that are built in for the program, and their tables
 // and examples in its documentation.
 func (g generator) writeEvents(c *contents) error {
 	webhooks := pairsOf(&c.Webhooks)
@@ -23,19 +29,24 @@ func (g generator) writeEvents(c *contents) error {
 		return nil
 	}
 	types := mapping()
-	table, examples := "| type | sent when | `data`, and its fields, which are strings unless stated otherwise |\n|---|---|---|\n", "\nAn example of each:\n"
+	table := map[string]string{}
+	examples := map[string]string{}
 	for _, webhook := range webhooks {
 		name, post := webhook[0], at(webhook[1], "post")
 		content := at(post, "requestBody", "content", "application/json")
 		event, data := at(content, "examples", "event", "value"), at(content, "schema", "properties", "data")
 		types.Content = append(types.Content, name, mapping("description", at(post, "summary"), "meaning", at(post, "description"),
 			"example", at(event, "data"), "schema", closed(data)))
-		table += "| `" + name.Value + "` | " + at(post, "description").Value + " | " + fieldsOf(data) + " |\n"
+		page := webhookDocs
+		if strings.HasPrefix(name.Value, signalPrefix) {
+			page = signalDocs
+		}
+		table[page] += "| `" + name.Value + "` | " + at(post, "description").Value + " | " + fieldsOf(data) + " |\n"
 		example, err := inJSON(event)
 		if err != nil {
 			return err
 		}
-		examples += fmt.Sprintf("\n```json %s\n%s```\n", name.Value, example)
+		examples[page] += fmt.Sprintf("\n```json %s\n%s```\n", name.Value, example)
 	}
 	made, err := inJSON(types, jsontext.WithIndent(" "))
 	if err == nil {
@@ -44,7 +55,10 @@ func (g generator) writeEvents(c *contents) error {
 	if err != nil {
 		return err
 	}
-	return g.writeWithin(webhookDocs, table+examples)
+	for page := range table {
+		err = cmp.Or(err, g.writeWithin(page, eventHead+table[page]+"\nAn example of each:\n"+examples[page]))
+	}
+	return err
 }
 
 // closed is a schema reduced to the form of what it describes. Events that an application

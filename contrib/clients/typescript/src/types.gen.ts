@@ -316,6 +316,248 @@ export interface components {
              */
             type: "subscription.changed";
         };
+        /** @description The event `teamdata.apiKey.ended`. */
+        TeamdataApiKeyEnded: {
+            /** @description The key, and how it ended. */
+            data: {
+                /**
+                 * @description How it ended.
+                 * @example revoked
+                 * @enum {string}
+                 */
+                how: "expired" | "revoked";
+                /**
+                 * @description The id of the key.
+                 * @example key_ci
+                 */
+                keyId: string;
+                /**
+                 * @description The name of the key; empty if it has none.
+                 * @example ci
+                 */
+                name: string;
+                /**
+                 * @description The id of the org.
+                 * @example org_acme
+                 */
+                orgId: string;
+            };
+            timestamp: components["schemas"]["Time"];
+            /**
+             * @description The event's type.
+             * @example teamdata.apiKey.ended
+             * @constant
+             */
+            type: "teamdata.apiKey.ended";
+        };
+        /** @description The event `teamdata.apiKey.expiring`. */
+        TeamdataApiKeyExpiring: {
+            /** @description The key, and when it expires. */
+            data: {
+                /**
+                 * @description How many days before its end this is told.
+                 * @example 14
+                 */
+                days: number;
+                /**
+                 * @description When it expires.
+                 * @example 2026-10-20T12:00:00.000Z
+                 */
+                expiresAt: string;
+                /**
+                 * @description The id of the key.
+                 * @example key_ci
+                 */
+                keyId: string;
+                /**
+                 * @description The name of the key; empty if it has none.
+                 * @example ci
+                 */
+                name: string;
+                /**
+                 * @description The id of the org.
+                 * @example org_acme
+                 */
+                orgId: string;
+            };
+            timestamp: components["schemas"]["Time"];
+            /**
+             * @description The event's type.
+             * @example teamdata.apiKey.expiring
+             * @constant
+             */
+            type: "teamdata.apiKey.expiring";
+        };
+        /** @description The event `teamdata.backup.failed`. */
+        TeamdataBackupFailed: {
+            /** @description Why the backup failed. */
+            data: {
+                /**
+                 * @description The id of the org.
+                 * @example org_acme
+                 */
+                orgId: string;
+                /**
+                 * @description Why it failed.
+                 * @example no space left on device
+                 */
+                reason: string;
+            };
+            timestamp: components["schemas"]["Time"];
+            /**
+             * @description The event's type.
+             * @example teamdata.backup.failed
+             * @constant
+             */
+            type: "teamdata.backup.failed";
+        };
+        /** @description The event `teamdata.certificate.expiring`. */
+        TeamdataCertificateExpiring: {
+            /** @description The certificate, and why it was not renewed. */
+            data: {
+                /**
+                 * @description Its domain or its file.
+                 * @example data.example.com
+                 */
+                certificate: string;
+                /**
+                 * @description When it expires.
+                 * @example 2026-10-20T12:00:00.000Z
+                 */
+                expiresAt: string;
+                /**
+                 * @description The id of the org.
+                 * @example org_acme
+                 */
+                orgId: string;
+                /**
+                 * @description The last error while renewing it; empty if there was none.
+                 * @example
+                 */
+                reason: string;
+            };
+            timestamp: components["schemas"]["Time"];
+            /**
+             * @description The event's type.
+             * @example teamdata.certificate.expiring
+             * @constant
+             */
+            type: "teamdata.certificate.expiring";
+        };
+        /** @description The event `teamdata.delivery.failed`. */
+        TeamdataDeliveryFailed: {
+            /** @description The delivery, its event and its last attempt. */
+            data: {
+                /**
+                 * @description How many attempts were made.
+                 * @example 6
+                 */
+                attempts: number;
+                /**
+                 * @description The id of the delivery.
+                 * @example whd_01K60865992206906030338374
+                 */
+                deliveryId: string;
+                /**
+                 * @description The id of the endpoint.
+                 * @example whe_crm
+                 */
+                endpointId: string;
+                /**
+                 * @description The id of the event.
+                 * @example evt_01K60865992206906030338374
+                 */
+                eventId: string;
+                /**
+                 * @description The type of the event.
+                 * @example member.added
+                 */
+                eventType: string;
+                /**
+                 * @description The id of the org.
+                 * @example org_acme
+                 */
+                orgId: string;
+                /**
+                 * @description Why the last attempt failed.
+                 * @example the receiver answered 503 Service Unavailable
+                 */
+                reason: string;
+                /**
+                 * @description The HTTP status of the last answer; 0 if there was none.
+                 * @example 503
+                 */
+                status: number;
+            };
+            timestamp: components["schemas"]["Time"];
+            /**
+             * @description The event's type.
+             * @example teamdata.delivery.failed
+             * @constant
+             */
+            type: "teamdata.delivery.failed";
+        };
+        /** @description The event `teamdata.endpoint.disabled`. */
+        TeamdataEndpointDisabled: {
+            /** @description The endpoint, and why. */
+            data: {
+                /**
+                 * @description The id of who disabled it; empty if the server did.
+                 * @example
+                 */
+                disabledBy: string;
+                /**
+                 * @description The id of the endpoint.
+                 * @example whe_crm
+                 */
+                endpointId: string;
+                /**
+                 * @description The id of the org.
+                 * @example org_acme
+                 */
+                orgId: string;
+                /**
+                 * @description After what the server disabled it; empty if somebody did.
+                 * @example 6 failed attempts: the receiver answered 503 Service Unavailable
+                 */
+                reason: string;
+            };
+            timestamp: components["schemas"]["Time"];
+            /**
+             * @description The event's type.
+             * @example teamdata.endpoint.disabled
+             * @constant
+             */
+            type: "teamdata.endpoint.disabled";
+        };
+        /** @description The event `teamdata.endpoint.recovered`. */
+        TeamdataEndpointRecovered: {
+            /** @description The endpoint, and what it acknowledged. */
+            data: {
+                /**
+                 * @description The id of the delivery that was acknowledged.
+                 * @example whd_01K60865992206906030338374
+                 */
+                deliveryId: string;
+                /**
+                 * @description The id of the endpoint.
+                 * @example whe_crm
+                 */
+                endpointId: string;
+                /**
+                 * @description The id of the org.
+                 * @example org_acme
+                 */
+                orgId: string;
+            };
+            timestamp: components["schemas"]["Time"];
+            /**
+             * @description The event's type.
+             * @example teamdata.endpoint.recovered
+             * @constant
+             */
+            type: "teamdata.endpoint.recovered";
+        };
         /** @description The delivery of a test event. */
         TestDelivery: {
             /**
@@ -373,6 +615,13 @@ export type MemberPage = components['schemas']['MemberPage'];
 export type MemberRemoved = components['schemas']['MemberRemoved'];
 export type Next = components['schemas']['Next'];
 export type SubscriptionChanged = components['schemas']['SubscriptionChanged'];
+export type TeamdataApiKeyEnded = components['schemas']['TeamdataApiKeyEnded'];
+export type TeamdataApiKeyExpiring = components['schemas']['TeamdataApiKeyExpiring'];
+export type TeamdataBackupFailed = components['schemas']['TeamdataBackupFailed'];
+export type TeamdataCertificateExpiring = components['schemas']['TeamdataCertificateExpiring'];
+export type TeamdataDeliveryFailed = components['schemas']['TeamdataDeliveryFailed'];
+export type TeamdataEndpointDisabled = components['schemas']['TeamdataEndpointDisabled'];
+export type TeamdataEndpointRecovered = components['schemas']['TeamdataEndpointRecovered'];
 export type TestDelivery = components['schemas']['TestDelivery'];
 export type Time = components['schemas']['Time'];
 export type WebhookTest = components['schemas']['WebhookTest'];
