@@ -17,6 +17,7 @@ type job struct {
 	ctx    context.Context
 	claims *store.Claims
 	claim  *store.Claim // of them
+	pacer  *pacer       // nil: the endpoint has no rate
 }
 
 // inTime reports whether the claims still allow an attempt to start. That goes by the
@@ -32,10 +33,22 @@ func (j *job) inTime() bool {
 // claim is over, does not count.
 func (d *Dispatcher) attempt(j job) {
 	endpoint := &j.claims.Endpoint
-	r := result{endpoint: endpoint.Number, lost: !j.inTime()}
-	if !r.lost {
+	r := result{endpoint: endpoint.Number}
+	var began time.Time // by the endpoint's rate
+	if j.pacer != nil {
+		if began, r.lost = d.begin(j); began.IsZero() {
+			r.asked, r.early = true, !r.lost
+		} else {
+			d.inbox.addResult(result{endpoint: endpoint.Number, asked: true, begun: true})
+		}
+	}
+	r.lost = r.lost || !j.inTime()
+	if !r.lost && !r.early {
 		var outcome string
 		r.attempt, outcome = d.send(j.ctx, endpoint, j.claim)
+		if j.pacer != nil {
+			r.attempt.StartedAt = began
+		}
 		r.short = outcome == outcomeShort
 		if j.ctx.Err() == nil && !r.short {
 			d.onAttempt(endpoint.OrgID, endpoint.ID, outcome, r.attempt.Took())

@@ -280,7 +280,7 @@ func TestOutcomesOfTimeoutsArePatient(t *testing.T) {
 		d.send = func(context.Context, *store.Endpoint, *store.Claim) (store.Attempt, string) {
 			return store.Attempt{TimedOut: timedOut}, "timeout"
 		}
-		d.attempt(job{t.Context(), &store.Claims{}, &store.Claim{}})
+		d.attempt(job{ctx: t.Context(), claims: &store.Claims{}, claim: &store.Claim{}})
 		if s.patient != timedOut {
 			t.Errorf("timed out: %t, patient: %t", timedOut, s.patient)
 		}
@@ -306,5 +306,5 @@ func TestOnAttemptAfterStop(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	d.attempt(job{ctx, &store.Claims{Endpoint: store.Endpoint{URL: "https://127.0.0.1:1", Secret: store.NewEndpointSecret()}}, &store.Claim{}})
+	d.attempt(job{ctx: ctx, claims: &store.Claims{Endpoint: store.Endpoint{URL: "https://127.0.0.1:1", Secret: store.NewEndpointSecret()}}, claim: &store.Claim{}})
 }

@@ -143,22 +143,33 @@ func (d *Dispatcher) readInbox(now time.Time) {
 			d.doubt(at, now)
 			d.wheel.SetEarlier(endpoint, at)
 		} else {
-			d.enqueue(d.queue(endpoint))
+			q := d.queue(endpoint)
+			q.told = true
+			d.enqueue(q)
 		}
 	}
 	for _, r := range results {
 		q := d.queues[r.endpoint]
+		if r.asked {
+			q.asked--
+		}
+		if r.begun {
+			if q.backlogged {
+				d.enqueue(q)
+			}
+			continue
+		}
 		d.count(q, -q.inFlight)
-		if !r.lost {
+		if !r.lost && !r.early {
 			d.short.note(&r, d.config.Log)
 		}
-		if r.lost || r.short {
+		if r.lost || r.short || r.early {
 			q.inFlight--
 		} else {
 			q.finish(&r.attempt, d.config.PerEndpoint)
 		}
 		d.count(q, q.inFlight)
-		if q.backlogged || q.dirty || r.lost || !r.attempt.Acknowledged() { // a failed one may have become due again before its release
+		if q.backlogged || q.dirty || r.lost || r.early || !r.attempt.Acknowledged() { // a failed one may have become due again before its release
 			d.enqueue(q)
 		} else {
 			d.evict(q)
@@ -205,20 +216,43 @@ func (d *Dispatcher) serve(grace context.Context, from *fairQueue, now time.Time
 
 // claim starts as many attempts as the queue's window and the total allow.
 func (d *Dispatcher) claim(grace context.Context, q *endpointQueue, now time.Time) {
-	room := min(q.window-q.inFlight, d.config.Total-d.inFlight)
+	room := min(q.room(), d.config.Total-d.inFlight)
 	if q.backlogged = room <= 0; q.backlogged {
 		return // the next result enqueues it again
 	}
+	if until := q.waitsUntil(now); !until.IsZero() {
+		if !q.told {
+			d.wheel.Set(q.endpoint, until)
+			return
+		}
+		room = 1 // to see whether it still has that rate
+	}
+	q.told = false
 	claims, err := d.store.Claim(grace, q.endpoint, now, room)
 	if err != nil {
 		d.config.Log.Error().Fields(hint.Fields(err)).Msg("due deliveries can't be read; trying again")
 		claims.Next = now.Add(claimPause)
 	}
 	q.org, q.dirty = claims.Endpoint.OrgID, claims.Again
+	if claims.Endpoint.Number != 0 {
+		q.learn(&claims.Endpoint.Sending, d.config.PerEndpoint)
+	}
+	until := q.waitsUntil(now)
 	for i := range claims.Claims {
+		if !until.IsZero() || q.room() <= 0 {
+			d.store.Release(claims.Claims[i].Delivery.ID)
+			claims.Next = now
+			continue
+		}
 		q.inFlight++
 		d.count(q, 1)
-		d.workers.start(job{grace, &claims, &claims.Claims[i]})
+		if q.pacer != nil {
+			q.asked++
+		}
+		d.workers.start(job{grace, &claims, &claims.Claims[i], q.pacer})
+	}
+	if !until.IsZero() && !claims.Next.IsZero() && claims.Next.Before(until) {
+		claims.Next = until
 	}
 	d.schedule(q, claims.Next, now)
 }
@@ -231,7 +265,7 @@ func (d *Dispatcher) schedule(q *endpointQueue, next, now time.Time) {
 		d.wheel.Remove(q.endpoint)
 	case next.After(now):
 		d.wheel.Set(q.endpoint, next)
-	case q.inFlight < q.window:
+	case q.room() > 0:
 		d.enqueue(q)
 	default:
 		q.backlogged = true
@@ -241,7 +275,7 @@ func (d *Dispatcher) schedule(q *endpointQueue, next, now time.Time) {
 
 // evict drops a queue whose state equals that of a new one.
 func (d *Dispatcher) evict(q *endpointQueue) {
-	if q.inFlight == 0 && !q.queued && q.window == 1 {
+	if q.inFlight == 0 && !q.queued && q.window == 1 && q.pacer == nil {
 		delete(d.queues, q.endpoint)
 	}
 }
@@ -250,7 +284,7 @@ func (d *Dispatcher) evict(q *endpointQueue) {
 func (d *Dispatcher) queue(endpoint uint64) *endpointQueue {
 	q := d.queues[endpoint]
 	if q == nil {
-		q = &endpointQueue{endpoint: endpoint, window: 1}
+		q = &endpointQueue{endpoint: endpoint, window: 1, most: d.config.PerEndpoint}
 		d.queues[endpoint] = q
 	}
 	return q

@@ -18,6 +18,50 @@ type endpointQueue struct {
 	queued     bool // waiting for a turn in a fair queue
 	backlogged bool // more is due than its window allowed
 	dirty      bool // an attempt in flight is of a delivery that was replayed before its release
+	told       bool // something became due, or its endpoint was changed, since the last claim
+
+	// What its endpoint's owner chose, as of the last claim:
+	most  int    // attempts in flight, whatever the window
+	rate  string // empty: none
+	size  int    // attempts that it reserves at once
+	pacer *pacer // nil: no rate
+	asked int    // claimed deliveries whose attempts wait to be reserved
+}
+
+// room is how many more attempts may be in flight.
+func (q *endpointQueue) room() int {
+	room := min(q.window, q.most) - q.inFlight
+	if q.pacer != nil {
+		room = min(room, q.size-q.asked) // more would be given back
+	}
+	return room
+}
+
+// learn takes over what the endpoint's owner chose; most is the server's cap.
+func (q *endpointQueue) learn(o *store.SendOptions, most int) {
+	if q.most = most; o.MaxInFlight > 0 {
+		q.most = min(o.MaxInFlight, most)
+	}
+	if o.Rate == q.rate {
+		return
+	}
+	if q.rate = o.Rate; q.rate == "" {
+		q.pacer = nil
+		return
+	}
+	if q.pacer == nil {
+		q.pacer = newPacer()
+	}
+	n, _, _ := store.ParseRate(q.rate)
+	q.size = store.GrantSize(n)
+}
+
+// waitsUntil returns when its rate lets the next attempt begin; zero: perhaps now.
+func (q *endpointQueue) waitsUntil(now time.Time) time.Time {
+	if q.pacer == nil {
+		return time.Time{}
+	}
+	return q.pacer.waitsUntil(now, q.rate)
 }
 
 // healthy reports whether the endpoint acknowledged lately. Any other is on
@@ -53,6 +97,9 @@ type result struct {
 	attempt  store.Attempt
 	short    bool // not made: a local resource was short
 	lost     bool // not made or not recorded: the claim was over
+	early    bool // not made: the endpoint's rate is used up
+	asked    bool // its attempt waits no more to be reserved
+	begun    bool // it goes on; only asked is new
 }
 
 func (b *inbox) init() {

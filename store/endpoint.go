@@ -197,6 +197,9 @@ func (t Tx) ForgetEndpoint(number uint64) error {
 	if err := lastPulled.Drop(t.Tx, rows.Number(nil, number)); err != nil {
 		return err
 	}
+	if err := grants.Drop(t.Tx, rows.Number(nil, number)); err != nil {
+		return err
+	}
 	return lastAcknowledged.Drop(t.Tx, rows.Number(nil, number))
 }
 

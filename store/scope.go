@@ -29,6 +29,10 @@ type Scope struct {
 	// Update fails with fenced, and nothing is written.
 	Fence Fence
 
+	// Paced is the id of an endpoint of Orgs, of the Fence's number, for which attempts are
+	// reserved; empty: none are.
+	Paced string
+
 	// Patient lets the Update wait some milliseconds for another to share its
 	// commit: what nobody waits for should not keep the disk busy.
 	Patient bool
@@ -44,6 +48,9 @@ func (s *Scope) Ahead() (wants []rows.Want) {
 			wants = append(wants, rows.Want{Kind: &orgs.Kind, Keys: [][]byte{[]byte(id)}}, rows.Want{Kind: &endpoints.Kind, Bounds: rows.Below(id, "")},
 				rows.Want{Kind: &lastRemoved.Kind, Keys: [][]byte{[]byte(id)}})
 		}
+	}
+	if s.Paced != "" {
+		return append(wants, rows.Want{Kind: &endpoints.Kind, Keys: [][]byte{rows.Pair(nil, s.Orgs[0], s.Paced)}}, rows.Want{Kind: &grants.Kind, Keys: [][]byte{rows.Number(nil, s.Fence.Endpoint)}})
 	}
 	if s.Fence.Token != 0 {
 		wants = append(wants, rows.Want{Kind: &lastAcknowledged.Kind, Keys: [][]byte{rows.Number(nil, s.Fence.Endpoint)}})

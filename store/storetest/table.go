@@ -120,6 +120,14 @@ var Rules = append(accountRules, []Rule{
 		return second(store.StartReplay(tx, ada, store.ReplayJob{OrgID: acme, Filter: store.DeliveryFilter{State: "failed"}}))
 	}},
 	{"cancel a replay", func(tx store.Tx) error { return second(store.CancelReplay(tx, ada, acme, "rpl_1")) }},
+	{"reserve attempts by a rate", func(tx store.Tx) error {
+		e, err := tx.Endpoint(acme, "whe_1")
+		if err != nil {
+			return err
+		}
+		e.Sending.Rate = "10/s"
+		return errors.Join(tx.PutEndpoint(e), second(store.ReserveAttempts(tx, &e, tx.Now(), store.Grant{}, nil)))
+	}},
 	{"acknowledge a delivery", attempt("whd_2", 200, nil)},
 	{"disable a dead endpoint", func(tx store.Tx) error {
 		errAttempt := attempt("whd_2", 500, nil)(tx)
