@@ -53,8 +53,10 @@ type endpointPage struct {
 	now  time.Time
 
 	endpointWarnings
-	Held   string    // for how long deliveries are held while it is disabled
-	DropAt time.Time // when the oldest held delivery is dropped; zero: there is none
+	Rate      string    // that it waits for, in words
+	RateUntil time.Time // when it has waited for its rate; zero: it doesn't
+	Held      string    // for how long deliveries are held while it is disabled
+	DropAt    time.Time // when the oldest held delivery is dropped; zero: there is none
 }
 
 // endpointWarnings are why events may not arrive as they should.
@@ -149,7 +151,10 @@ func (p *endpointPage) findAttempts(r *request, tx store.Tx, e store.Endpoint) e
 }
 
 func (p *endpointPage) findWarnings(r *request, tx store.Tx, e store.Endpoint) (err error) {
-	p.Held = r.heldFor()
+	p.Held, p.Rate = r.heldFor(), rateText(e.Sending.Rate)
+	if p.RateUntil, err = store.WaitsForRate(tx, &e, r.Now); err != nil {
+		return err
+	}
 	if p.DropAt, err = r.dropAt(tx, e); err != nil {
 		return err
 	}

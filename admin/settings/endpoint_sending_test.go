@@ -118,6 +118,30 @@ func TestSendingOptions(t *testing.T) {
 // keyText is what PEM says of a key, which no other text has.
 func keyText(key string) string { return strings.Split(key, "\n")[1] }
 
+// The endpoint's page says until when it waits for its rate.
+func TestWaitingForRate(t *testing.T) {
+	w := newEnv(t)
+	e := w.endpoint("whe_1", "member.added")
+	b := w.signedIn("usr_ada")
+	form := sendingFields()
+	form["rate"], form["per"] = []string{"1"}, []string{"h"}
+	b.post(sendingPath, form).wants(t, 303)
+	const page, waits = "/orgs/org_acme/endpoints/whe_1", "Waiting for its rate until <time"
+	w.test("whe_1")
+	if strings.Contains(b.get(page).Body, waits) {
+		t.Error("it waits before anything was sent")
+	}
+	w.Update(func(tx store.Tx) error {
+		_, err := store.ReserveAttempts(tx, &e, w.Now(), store.Grant{}, nil)
+		return err
+	})
+	b.get(page).wants(t, 200, waits, "No more than 1 an hour may be sent there.")
+	w.Advance(2 * time.Hour)
+	if strings.Contains(w.signedIn("usr_ada").get(page).Body, waits) {
+		t.Error("it waits after the hour")
+	}
+}
+
 // What is wrong with an option is said beside its field, and the form keeps what was typed
 // except for secrets.
 func TestSendingErrors(t *testing.T) {
