@@ -119,6 +119,20 @@ func (g eventGroup) Short(name string) string {
 	return name
 }
 
+// Hint is what the form says beside a type; empty: nothing.
+func (eventGroup) Hint(name string) string { return signalHints[name] }
+
+// signalHints are short for what signals mean.
+var signalHints = map[string]string{
+	store.EventEndpointDisabled:    "an endpoint was disabled",
+	store.EventEndpointRecovered:   "it takes events again",
+	store.EventDeliveryFailed:      "all attempts were used up",
+	store.EventAPIKeyExpiring:      "14 days and 1 day before",
+	store.EventAPIKeyEnded:         "it expired or was revoked",
+	store.EventBackupFailed:        "only in the operator’s org",
+	store.EventCertificateExpiring: "only in the operator’s org",
+}
+
 // signalPrefix begins the types of signals.
 const signalPrefix = "teamdata."
 

@@ -237,6 +237,11 @@ func TestSelectSignals(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	const signals = `value="teamdata.*"`
 	b.get(sendingPath).wants(t, 200, signals+`>Signals<span class="hint">not part of All events</span>`, `value="teamdata.apiKey.ended"><code>apiKey.ended</code>`)
+	for _, name := range store.Signals {
+		if signalHints[name] == "" {
+			t.Errorf("the form has no hint about %s", name)
+		}
+	}
 	form := sendingFields()
 	for _, selected := range [][]string{{"*", "teamdata.*"}, {"*", "teamdata.delivery.failed"}, {"teamdata.delivery.failed", "teamdata.endpoint.*"}} {
 		form["events"] = selected
