@@ -83,6 +83,7 @@ var mayImport = map[string][]string{
 	"e2e/kit/contract": {"teamdata/internal/schema"},
 	"e2e/kit/engines":  {"teamdata/e2e/kit/postgres", "teamdata/store", "teamdata/store/boltstore", "teamdata/store/pgstore"},
 	"e2e/kit/orgs":     {"teamdata/e2e/kit", "teamdata/store"},
+	"e2e/kit/issuer":   {"teamdata/e2e/kit"},
 	"e2e/kit/pebble":   {"teamdata/e2e/kit", "github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
 	"e2e/kit/postbox":  {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"e2e/kit/postgres": {"teamdata/e2e/kit", "teamdata/internal/localca", "teamdata/internal/system", "github.com/jackc/pgx/v5"},

@@ -10,6 +10,8 @@ import (
 	"teamdata/e2e/kit"
 )
 
+const optionsOfEndpoint = "the files and the endpoint are the reader's; cli/testdata/scripts/both/endpointoptions.txtar has each flag"
+
 // commandsOfPages says of the blocks of commands below each heading of each page what
 // runs them as they are pasted: a folder and a test in it. Where nothing does, it has the
 // reason, or says what they are, in words.
@@ -49,6 +51,12 @@ var commandsOfPages = map[string]map[string]string{
 	},
 	"docs/doctor.md": {
 		"## Run it": "e2e/docs TestShownOutput",
+	},
+	"docs/endpoint-options.md": {
+		"## Headers":              optionsOfEndpoint,
+		"## Rate and parallelism": optionsOfEndpoint,
+		"## Client certificate":   optionsOfEndpoint,
+		"## Private CA":           optionsOfEndpoint,
 	},
 	"docs/format.md": {
 		"## Sealed files": "bytes of a sealed record",

@@ -18,9 +18,11 @@ var notMeasured = map[string]map[string]string{
 		"leased, both up to 100,000":                        "a limit",
 		"a check ends after 100,000 steps":                  "a limit",
 	},
-	"docs/certificates.md": {"takes longer than 25 seconds": "a limit"},
-	"docs/clients.md":      {"after 0.5 s, 1 s, 2 s": "the schedule of retries"},
+	"docs/certificates.md":     {"takes longer than 25 seconds": "a limit"},
+	"docs/clients.md":          {"after 0.5 s, 1 s, 2 s": "the schedule of retries"},
+	"docs/endpoint-options.md": {"10/s": "a setting", "a number from 1 to 999,999": "a limit"},
 	"docs/format.md": {
+		`such as "10/s"`:                  "a setting",
 		"up to 2.5 s":                     "a column of the histogram",
 		"divided by 21,600,000 (6 hours)": "how a partition is numbered",
 	},

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/issuer"
 	"teamdata/store"
 )
 
@@ -33,7 +34,7 @@ func sendAs(s *sender, url string, number uint64, o store.SendOptions) store.Att
 }
 
 // mutual is a receiver that wants a certificate of an authority.
-func mutual(t testing.TB, of *kit.Authority, answer http.HandlerFunc) *httptest.Server {
+func mutual(t testing.TB, of *issuer.CA, answer http.HandlerFunc) *httptest.Server {
 	certificate, key := of.Issue(t, "receiver", time.Now().Add(time.Hour))
 	pair, err := tls.X509KeyPair([]byte(certificate), []byte(key))
 	kit.Must(t, err)
@@ -88,7 +89,7 @@ func TestHeadersAsTyped(t *testing.T) {
 // A receiver that wants a client certificate gets the endpoint's. What it refuses fails the
 // attempt in its words.
 func TestClientCertificate(t *testing.T) {
-	ours, others := kit.NewAuthority(t, "ours"), kit.NewAuthority(t, "others")
+	ours, others := issuer.New(t, "ours"), issuer.New(t, "others")
 	var name atomic.Value
 	r := mutual(t, ours, func(_ http.ResponseWriter, q *http.Request) { name.Store(q.TLS.PeerCertificates[0].Subject.CommonName) })
 	soon := time.Now().Add(time.Hour)
@@ -130,15 +131,15 @@ func TestClientCertificate(t *testing.T) {
 // While the certificate is replaced again and again, no attempt fails, and what begins after
 // a change shows the new one. Connections of two endpoints are never shared.
 func TestCertificateRotation(t *testing.T) {
-	env, authority := newEnv(t), kit.NewAuthority(t, "ours")
+	env, ca := newEnv(t), issuer.New(t, "ours")
 	const deliveries, changes = 600, 6
 	names := make(chan string, 2*deliveries)
-	r := mutual(t, authority, func(_ http.ResponseWriter, q *http.Request) { names <- q.TLS.PeerCertificates[0].Subject.CommonName })
+	r := mutual(t, ca, func(_ http.ResponseWriter, q *http.Request) { names <- q.TLS.PeerCertificates[0].Subject.CommonName })
 	e, other := env.endpoint(r.URL), env.endpoint(r.URL)
 	change := func(id, name string) {
-		certificate, key := authority.Issue(t, name, time.Now().Add(time.Hour))
+		certificate, key := ca.Issue(t, name, time.Now().Add(time.Hour))
 		env.update(func(tx store.Tx) error {
-			_, err := store.ChangeEndpoint(tx, "", testOrg, id, store.EndpointChange{Sending: store.SendChange{ClientCertificate: &certificate, ClientKey: &key, CA: &authority.PEM}})
+			_, err := store.ChangeEndpoint(tx, "", testOrg, id, store.EndpointChange{Sending: store.SendChange{ClientCertificate: &certificate, ClientKey: &key, CA: &ca.PEM}})
 			return err
 		})
 	}
@@ -182,9 +183,9 @@ func TestCertificateRotation(t *testing.T) {
 // At most so many networks are kept, those that were used last.
 func TestOwnNetworksAreBounded(t *testing.T) {
 	n := ownNetworks{config: Config{}.withDefaults()}
-	authority := kit.NewAuthority(t, "ours")
+	ca := issuer.New(t, "ours")
 	of := func(number uint64) http.RoundTripper {
-		network, err := n.of(&store.Endpoint{Number: number, Sending: sending("", "", authority.PEM)})
+		network, err := n.of(&store.Endpoint{Number: number, Sending: sending("", "", ca.PEM)})
 		kit.Must(t, err)
 		return network
 	}

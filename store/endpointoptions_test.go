@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/issuer"
 	"teamdata/store"
 	"teamdata/store/storetest"
 )
@@ -49,7 +50,7 @@ func headers(pairs ...string) store.SendChange {
 func TestRefusedOptions(t *testing.T) {
 	s := &subject{storetest.New(t, opener(nil))}
 	s.Seed()
-	ours, others := kit.NewAuthority(t, "ours"), kit.NewAuthority(t, "others")
+	ours, others := issuer.New(t, "ours"), issuer.New(t, "others")
 	until := s.Clock.Now().Add(time.Hour)
 	certificate, key := ours.Issue(t, "acme", until)
 	other, otherKey := others.Issue(t, "acme", until)
@@ -145,7 +146,7 @@ func TestRefusedOptionsOfPull(t *testing.T) {
 	s.Write(func(tx store.Tx) error {
 		return second(store.CreateEndpoint(tx, ada, store.Endpoint{ID: "whe_p", OrgID: acme, Events: []string{"*"}}))
 	})
-	certificate, key := kit.NewAuthority(t, "ours").Issue(t, "acme", lastMs)
+	certificate, key := issuer.New(t, "ours").Issue(t, "acme", lastMs)
 	for option, change := range map[string]store.SendChange{
 		"headers": headers("X-Key", "v"), "rate": {Rate: new("1/s")}, "maxInFlight": {MaxInFlight: new(1)},
 		"clientCertificate": {ClientCertificate: &certificate}, "clientKey": {ClientKey: &key}, "ca": {CA: &certificate},
@@ -208,9 +209,9 @@ func TestCertificateChange(t *testing.T) { onBoth(t, testCertificateChange) }
 
 func testCertificateChange(s *subject) {
 	s.Seed()
-	authority := kit.NewAuthority(s, "ours")
+	ca := issuer.New(s, "ours")
 	soon := s.Clock.Now().Add(time.Hour)
-	certificate, key := authority.Issue(s, "acme", soon)
+	certificate, key := ca.Issue(s, "acme", soon)
 	private, err := rsa.GenerateKey(rand.Reader, 2048)
 	kit.Must(s, err)
 	change := func(c store.SendChange) store.SendOptions {
@@ -219,16 +220,16 @@ func testCertificateChange(s *subject) {
 		e := s.Endpoint("whe_1")
 		return e.Sending
 	}
-	got := change(store.SendChange{ClientCertificate: new("Bag Attributes\n" + certificate + authority.PEM), ClientKey: new("\n" + certificate + key + "\n"), CA: new("# ours\r\n" + authority.PEM)})
-	s.Equal("the first", got, store.SendOptions{ClientCertificate: certificate + authority.PEM, ClientKey: key, CA: authority.PEM, CertificateEnds: soon})
+	got := change(store.SendChange{ClientCertificate: new("Bag Attributes\n" + certificate + ca.PEM), ClientKey: new("\n" + certificate + key + "\n"), CA: new("# ours\r\n" + ca.PEM)})
+	s.Equal("the first", got, store.SendOptions{ClientCertificate: certificate + ca.PEM, ClientKey: key, CA: ca.PEM, CertificateEnds: soon})
 	s.Clock.Move(2 * time.Hour)
 	s.Equal("the CA is cleared once the certificate has ended", change(store.SendChange{CA: new("")}).CertificateEnds, soon)
 
 	later := s.Clock.Now().Add(time.Hour).Truncate(time.Second)
-	certificate, key = authority.Issue(s, "acme", later)
+	certificate, key = ca.Issue(s, "acme", later)
 	s.Equal("the second", change(store.SendChange{ClientCertificate: &certificate, ClientKey: &key}), store.SendOptions{ClientCertificate: certificate, ClientKey: key, CertificateEnds: later})
 	s.Equal("none", change(store.SendChange{ClientCertificate: new("")}), store.SendOptions{})
-	certificate, key = kit.NewAuthority(s, "x").Issue(s, "x", later)
+	certificate, key = issuer.New(s, "x").Issue(s, "x", later)
 	change(store.SendChange{ClientCertificate: &certificate, ClientKey: &key})
 	s.refused("an RSA key of another", store.CodeBadRequest, changeEndpoint(acme, "whe_1", store.EndpointChange{Sending: store.SendChange{
 		ClientKey: new(string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)}))),
@@ -249,7 +250,7 @@ func TestSealedOptions(t *testing.T) {
 				return open(t, p, now)
 			})}
 			s.Seed()
-			certificate, key := kit.NewAuthority(t, "ours").Issue(t, "acme", lastMs)
+			certificate, key := issuer.New(t, "ours").Issue(t, "acme", lastMs)
 			change := headers("X-Key", hidden)
 			change.ClientCertificate, change.ClientKey = &certificate, &key
 			s.Write(changeEndpoint(acme, "whe_1", store.EndpointChange{Sending: change}))

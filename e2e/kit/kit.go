@@ -9,6 +9,7 @@
 //   - orgs: the orgs that the tests of the API know
 //   - engines, postgres: the engine that the tests of handlers run on; a database server
 //   - postbox: an SMTP server that keeps what it gets
+//   - issuer: a CA that issues certificates
 //   - pebble, site: an ACME authority; a server whose certificate is replaced
 //
 // They are for tests alone. A helper that only one package needs stays in its tests.
