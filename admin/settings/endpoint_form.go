@@ -226,6 +226,9 @@ func (r *request) createEndpoint() error {
 		if err := store.CheckKind(r.Field("kind"), e.URL); err != nil {
 			return "", err
 		}
+		if err := r.setSending(&e); err != nil {
+			return "", err
+		}
 		if err := r.checkSameURL(tx, e); err != nil {
 			return "", err
 		}

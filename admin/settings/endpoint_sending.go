@@ -47,6 +47,11 @@ func rateText(rate string) string {
 // RateText is the rate in words; empty: there is none.
 func (s sendingForm) RateText() string { return rateText(s.Rate + "/" + s.Per) }
 
+// Chosen reports whether something was typed there, or is wrong.
+func (s sendingForm) Chosen(err *store.Error) bool {
+	return s.Rate+s.MaxInFlight+s.HeaderName != "" || err != nil && slices.Contains(append([]string{"rate", "maxInFlight", "headers"}, certificateFields...), err.Field)
+}
+
 // Facts reports whether viewers see something of it.
 func (s sendingForm) Facts() bool {
 	return s.Rate+s.MaxInFlight != "" || s.HeaderNames != nil || s.Client != nil || s.CA != nil
@@ -111,6 +116,19 @@ func (r *request) sendChange() (c store.SendChange, err error) {
 		}
 	}
 	return c, nil
+}
+
+// setSending sets the options of a new endpoint. One that is pulled has none, whatever is in
+// the fields.
+func (r *request) setSending(e *store.Endpoint) error {
+	if e.URL == "" {
+		return nil
+	}
+	change, err := r.sendChange()
+	if err == nil {
+		e.Sending, err = e.Sending.WithChange(change)
+	}
+	return err
 }
 
 // certificateFields are the fields of the form that are files.

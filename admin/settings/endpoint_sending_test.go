@@ -142,6 +142,37 @@ func TestWaitingForRate(t *testing.T) {
 	}
 }
 
+// A new endpoint may have options from its first event on. If it is pulled, what is in their
+// fields doesn't count.
+func TestAddWithOptions(t *testing.T) {
+	w := newEnv(t)
+	b := w.signedIn("usr_ada")
+	const path = "/orgs/org_acme/new-endpoint"
+	b.get(path).wants(t, 200, `<details class="of-push"><summary`, `name="headerName"`)
+	chain, key := kit.Certificate(t, "teamdata.acme.example", "Acme Internal CA", w.Now().Add(time.Hour))
+	form, files := sendingFields(), url.Values{"clientCertificate": {chain}, "clientKey": {key}}
+	form["nonce"], form["headerName"], form["headerValue"] = []string{"1"}, []string{"X-Api-Key"}, []string{"open-sesame"}
+	form["rate"] = []string{"0"}
+	refused := b.postParts(path, form, files)
+	refused.wants(t, 400, `<details class="of-push" open>`, `id="rate-error"`)
+	if strings.Contains(refused.Body, "open-sesame") {
+		t.Error("a secret is shown")
+	}
+	form["rate"] = []string{"10"}
+	b.postParts(path, form, files).wants(t, 303)
+	o := w.endpoints()[0].Sending
+	if o.Rate != "10/s" || !slices.Equal(o.HeaderValues(), []string{"open-sesame"}) || o.ClientKey != key {
+		t.Errorf("it has %+v", o)
+	}
+	form["kind"], form["nonce"], form["description"] = []string{"pull"}, []string{"2"}, []string{"Loader"}
+	b.postParts(path, form, files).wants(t, 303)
+	for _, e := range w.endpoints() {
+		if e.Pull() && !e.Sending.Equal(&store.SendOptions{}) {
+			t.Errorf("one that is pulled has %+v", e.Sending)
+		}
+	}
+}
+
 // What is wrong with an option is said beside its field, and the form keeps what was typed
 // except for secrets.
 func TestSendingErrors(t *testing.T) {
