@@ -102,6 +102,7 @@ var answers = []struct {
 	{"refused", acme + "/new-endpoint", map[string]any{"url": "http://x.example/", "secretFrom": "own", "secret": "mine"}},
 	{"no events", acme + "/new-endpoint", map[string]any{"url": "https://x.example/"}},
 	{"refused", acme + "/endpoints/whe_slow/settings", map[string]any{"url": "https://user@x.example/"}},
+	{"options refused", acme + "/new-endpoint", map[string]any{"kind": "push", "url": "https://x.example/", "events": true, "rate": "ten"}},
 	{"rate refused", acme + "/endpoints/whe_slow/settings", map[string]any{"rate": "ten", "remove": true}},
 	{"header refused", acme + "/endpoints/whe_good/settings", map[string]any{"headerName": "webhook-id", "headerValue": "x"}},
 	{"refused", acme + "/endpoints/whe_slow/rotate", map[string]any{"secretFrom": "own", "secret": "mine"}},
