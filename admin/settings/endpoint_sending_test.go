@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/issuer"
 	"teamdata/store"
 )
 
@@ -42,6 +43,14 @@ func (b *browser) postParts(path string, form url.Values, files url.Values) repl
 	return reply{kit.Fetch(b, b.client, r)}
 }
 
+// issued is a certificate and its key, both in PEM; its issuer's certificate follows it.
+func issued(t testing.TB, name, by string, end time.Time) (chain, key string) {
+	t.Helper()
+	ca := issuer.New(t, by)
+	certificate, key := ca.Issue(t, name, end)
+	return certificate + ca.PEM, key
+}
+
 // sendingFields are the fields of the form of whe_1 without any option.
 func sendingFields() url.Values {
 	return url.Values{
@@ -57,8 +66,8 @@ func TestSendingOptions(t *testing.T) {
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_ada")
 	b.get(sendingPath).wants(t, 200, `enctype="multipart/form-data"`, "Default: no limit.", "Default: up to 32.", "Default: none.", "Default: the CAs that this server trusts.", "0 of 16.")
-	chain, key := kit.Certificate(t, "teamdata.acme.example", "Acme Internal CA", w.Now().Add(14*24*time.Hour))
-	ca, _ := kit.Certificate(t, "receivers.acme.example", "Acme Root", w.Now().Add(400*24*time.Hour))
+	chain, key := issued(t, "teamdata.acme.example", "Acme Internal CA", w.Now().Add(14*24*time.Hour))
+	ca, _ := issued(t, "receivers.acme.example", "Acme Root", w.Now().Add(400*24*time.Hour))
 	form, files := sendingFields(), url.Values{"clientCertificate": {chain}, "clientKey": {key}, "ca": {ca}}
 	form["rate"], form["per"], form["maxInFlight"] = []string{" 10 "}, []string{"min"}, []string{"4"}
 	form["headerName"], form["headerValue"] = []string{"X-Api-Key"}, []string{"open-sesame"}
@@ -149,7 +158,7 @@ func TestAddWithOptions(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	const path = "/orgs/org_acme/new-endpoint"
 	b.get(path).wants(t, 200, `<details class="of-push"><summary`, `name="headerName"`)
-	chain, key := kit.Certificate(t, "teamdata.acme.example", "Acme Internal CA", w.Now().Add(time.Hour))
+	chain, key := issued(t, "teamdata.acme.example", "Acme Internal CA", w.Now().Add(time.Hour))
 	form, files := sendingFields(), url.Values{"clientCertificate": {chain}, "clientKey": {key}}
 	form["nonce"], form["headerName"], form["headerValue"] = []string{"1"}, []string{"X-Api-Key"}, []string{"open-sesame"}
 	form["rate"] = []string{"0"}
@@ -178,8 +187,8 @@ func TestAddWithOptions(t *testing.T) {
 func TestSendingErrors(t *testing.T) {
 	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
-	chain, key := kit.Certificate(t, "teamdata.acme.example", "Acme Internal CA", w.Now().Add(time.Hour))
-	_, other := kit.Certificate(t, "teamdata.acme.example", "Acme Internal CA", w.Now().Add(time.Hour))
+	chain, key := issued(t, "teamdata.acme.example", "Acme Internal CA", w.Now().Add(time.Hour))
+	_, other := issued(t, "teamdata.acme.example", "Acme Internal CA", w.Now().Add(time.Hour))
 	b := w.signedIn("usr_ada")
 	for name, test := range map[string]struct {
 		form, files url.Values
@@ -229,7 +238,7 @@ func TestSendingDraft(t *testing.T) {
 	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	w.withPassword("usr_ada")
-	_, key := kit.Certificate(t, "teamdata.acme.example", "Acme Internal CA", w.Now().Add(time.Hour))
+	_, key := issued(t, "teamdata.acme.example", "Acme Internal CA", w.Now().Add(time.Hour))
 	form := sendingFields()
 	form["rate"], form["headerName"], form["headerValue"] = []string{"77"}, []string{"X-Api-Key"}, []string{"open-sesame"}
 	carried := w.newBrowser().postParts(sendingPath, form, url.Values{"clientKey": {key}})
