@@ -214,6 +214,9 @@ func (s *attacker) arrangeEndpoint(tx store.Tx) error {
 	e.Sending = store.SendOptions{} // whose texts have forms of their own
 	e.ID, e.OrgID, e.URL, e.Events, e.Secret, e.OldSecret = "whe_mine", "org_acme", `https://acme.example/'zz='<zz>`, []string{"member.added"}, "", ""
 	e.Number, e.DisabledBy, e.DisabledReason = 0, "", "" // of a disabled one only
+	chain, key := issued(s, stored, stored, tx.Now().Add(time.Hour))
+	e.Sending = store.SendOptions{Rate: "10/s", MaxInFlight: 4, ClientCertificate: chain, ClientKey: key, CA: chain}
+	e.Sending.SetHeaders([]string{"zz'&zz"}, []string{stored})
 	if _, err := store.ImportEndpoint(tx, e); err != nil {
 		return err
 	}

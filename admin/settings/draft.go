@@ -44,7 +44,7 @@ func init() { // the handlers lead back here, through Fail
 }
 
 // secretFields are never part of a draft.
-var secretFields = []string{"secret", "password", "old", "again", "credential", "nonce"}
+var secretFields = []string{"secret", "password", "old", "again", "credential", "nonce", "headerValue", "clientCertificate", "clientKey", "ca"}
 
 // sealDraft seals the form of the request; empty: it is not one to be kept.
 func (r *request) sealDraft() string {

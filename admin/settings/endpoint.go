@@ -53,8 +53,10 @@ type endpointPage struct {
 	now  time.Time
 
 	endpointWarnings
-	Held   string    // for how long deliveries are held while it is disabled
-	DropAt time.Time // when the oldest held delivery is dropped; zero: there is none
+	Rate      string    // that it waits for, in words
+	RateUntil time.Time // when it has waited for its rate; zero: it doesn't
+	Held      string    // for how long deliveries are held while it is disabled
+	DropAt    time.Time // when the oldest held delivery is dropped; zero: there is none
 }
 
 // endpointWarnings are why events may not arrive as they should.
@@ -62,6 +64,9 @@ type endpointWarnings struct {
 	ProxyDown bool     // webhooks wait for the server's own proxy
 	Refused   string   // why nothing is delivered to its URL; empty: nothing is known
 	Twins     []string // ids of other endpoints with its URL
+
+	Client     *certificateBox // the client certificate that ends soon, or has ended; nil: none does
+	SettingsTo string          // path of where it is replaced
 }
 
 // endpoint finds the endpoint of the path.
@@ -147,7 +152,10 @@ func (p *endpointPage) findAttempts(r *request, tx store.Tx, e store.Endpoint) e
 }
 
 func (p *endpointPage) findWarnings(r *request, tx store.Tx, e store.Endpoint) (err error) {
-	p.Held = r.heldFor()
+	p.Held, p.Rate = r.heldFor(), rateText(e.Sending.Rate)
+	if p.RateUntil, err = store.WaitsForRate(tx, &e, r.Now); err != nil {
+		return err
+	}
 	if p.DropAt, err = r.dropAt(tx, e); err != nil {
 		return err
 	}
@@ -162,6 +170,9 @@ func (r *request) warningsOf(tx store.Tx, e store.Endpoint) (w endpointWarnings,
 	w.ProxyDown = r.s.proxyDown()
 	if warn := r.s.config.WarnOfURL; warn != nil {
 		w.Refused = warn(e.URL)
+	}
+	if box := certificatesOf(e.Sending.ClientCertificate, r.Now); box != nil && box.Warns() {
+		w.Client, w.SettingsTo = box, r.endpointPath("settings")
 	}
 	w.Twins, err = store.WithSameURL(tx, e)
 	return w, err

@@ -25,6 +25,7 @@ type endpointForm struct {
 	Kind           string       // of a new one
 	WithKey        bool         // a key is to be made for a new one that is pulled
 	Keys           []keyRow     // that may pull from one that exists
+	Sends          sendingForm  // not of one that is pulled
 }
 
 // AsksAgain reports whether the form asks for confirmation that another endpoint
@@ -67,36 +68,37 @@ type eventGroup struct {
 	eventChoice               // takes types that are added later, too; without a name: there is no such choice
 	Title       string        // for people
 	Types       []eventChoice // the types, each after the smaller groups that it is in
+	Signals     bool          // it has the signals, which are no part of all events
 }
 
 // groupTitles are the titles of groups that are not just the beginning of their types' names.
-var groupTitles = map[string]string{"": "Others", "member": "Members", "file": "Files", "webhook": "Tests"}
+var groupTitles = map[string]string{"": "Others", "member": "Members", "file": "Files", "webhook": "Tests", "teamdata": "Signals"}
 
 // eventGroups are all event types in groups, of which the selected ones are chosen. Tests
 // are sent to every endpoint, so nobody has to select them.
 func eventGroups(tx store.Tx, selected []string) (groups []eventGroup, err error) {
-	e := store.Endpoint{Events: selected}
 	types, err := eventChoices(tx, nil)
 	for _, t := range types {
 		if t.Name == store.EventWebhookTest && !slices.ContainsFunc(selected, func(name string) bool { return strings.HasPrefix(name, "webhook.") }) {
 			continue
 		}
-		prefix, _, in := strings.Cut(t.Name, ".")
-		if !in {
-			prefix = ""
-		}
+		prefix, names, signal := groupsOf(t.Name, selected)
+		in := prefix != ""
 		title := cmp.Or(groupTitles[prefix], upperFirst(prefix))
 		i := slices.IndexFunc(groups, func(g eventGroup) bool { return g.Title == title })
 		if i < 0 {
-			i, groups = len(groups), append(groups, eventGroup{Title: title})
+			i, groups = len(groups), append(groups, eventGroup{Title: title, Signals: signal})
 		}
 		g := &groups[i]
-		for n, name := range append(store.Groups(t.Name), t.Name) {
-			choice := eventChoice{name, t.Meaning, e.Selects(name)}
+		for n, name := range names {
+			choice := eventChoice{name, t.Meaning, covers(selected, name)}
 			if name != t.Name {
 				choice.Meaning = "All " + strings.TrimSuffix(name, "."+store.AllEvents) + " events, including types added later"
 			}
 			switch {
+			case n == 0 && signal:
+				choice.Meaning = "not part of All events"
+				g.eventChoice = choice
 			case n == 0 && in:
 				g.eventChoice = choice
 			case !slices.ContainsFunc(g.Types, func(c eventChoice) bool { return c.Name == name }):
@@ -104,15 +106,69 @@ func eventGroups(tx store.Tx, selected []string) (groups []eventGroup, err error
 			}
 		}
 	}
-	return groups, err
+	i := slices.IndexFunc(groups, func(g eventGroup) bool { return g.Signals })
+	signals := groups[i]
+	return append(slices.Delete(groups, i, i+1), signals), err
+}
+
+// Short is the name of a type without what its group's says.
+func (g eventGroup) Short(name string) string {
+	if g.Signals {
+		return strings.TrimPrefix(name, signalPrefix)
+	}
+	return name
+}
+
+// Hint is what the form says beside a type; empty: nothing.
+func (eventGroup) Hint(name string) string { return signalHints[name] }
+
+// signalHints are short for what signals mean.
+var signalHints = map[string]string{
+	store.EventEndpointDisabled:    "an endpoint was disabled",
+	store.EventEndpointRecovered:   "it takes events again",
+	store.EventDeliveryFailed:      "all attempts were used up",
+	store.EventAPIKeyExpiring:      "14 days and 1 day before",
+	store.EventAPIKeyEnded:         "it expired or was revoked",
+	store.EventBackupFailed:        "only in the operator’s org",
+	store.EventCertificateExpiring: "only in the operator’s org",
+}
+
+// signalPrefix begins the types of signals.
+const signalPrefix = "teamdata."
+
+// groupsOf says where the form offers an event type: the beginning of its group, empty: none;
+// and the groups that it is in before its own name. Of signals these are all of them, and the
+// smaller ones that are selected. An older type of the operator's own that is named like a
+// signal is in no group.
+func groupsOf(name string, selected []string) (prefix string, names []string, signal bool) {
+	prefix, _, in := strings.Cut(name, ".")
+	names, signal = append(store.Groups(name), name), store.IsSignal(name)
+	switch {
+	case signal:
+		names = slices.DeleteFunc(names, func(n string) bool {
+			return n != signalPrefix+store.AllEvents && n != name && !slices.Contains(selected, n)
+		})
+	case !in || prefix+"." == signalPrefix:
+		return "", []string{name}, false
+	}
+	return prefix, names, signal
+}
+
+// covers reports whether selections take an event type, or all of a group. All events cover no
+// group of signals.
+func covers(selections []string, name string) bool {
+	if strings.HasPrefix(name, signalPrefix) && strings.HasSuffix(name, store.AllEvents) {
+		selections = slices.DeleteFunc(slices.Clone(selections), func(s string) bool { return s == store.AllEvents })
+	}
+	e := store.Endpoint{Events: selections}
+	return e.Selects(name)
 }
 
 // withoutCovered leaves out the selections that are part of another one: the form shows
 // them as chosen along with it.
 func withoutCovered(selections []string) []string {
 	return slices.DeleteFunc(slices.Clone(selections), func(s string) bool {
-		others := store.Endpoint{Events: slices.DeleteFunc(slices.Clone(selections), func(other string) bool { return other == s })}
-		return others.Selects(s)
+		return covers(slices.DeleteFunc(slices.Clone(selections), func(other string) bool { return other == s }), s)
 	})
 }
 
@@ -170,6 +226,9 @@ func (r *request) createEndpoint() error {
 		if err := store.CheckKind(r.Field("kind"), e.URL); err != nil {
 			return "", err
 		}
+		if err := r.setSending(&e); err != nil {
+			return "", err
+		}
 		if err := r.checkSameURL(tx, e); err != nil {
 			return "", err
 		}
@@ -204,6 +263,8 @@ func (r *request) updateEndpoint() error {
 		change := store.EndpointChange{URL: &e.URL, Description: &e.Description, Events: append([]string{}, e.Events...)} // an empty list, and not nil, which means unchanged
 		if old.Pull() {
 			change.URL = nil
+		} else if change.Sending, err = r.sendChange(); err != nil {
+			return err
 		}
 		_, err = store.ChangeEndpoint(tx, r.actor(), r.Org.ID, r.Param("endpoint"), change)
 		return err
@@ -217,7 +278,7 @@ func (r *request) updateEndpoint() error {
 // rerenderEndpointForm shows the form as it was sent, with the error.
 func (r *request) rerenderEndpointForm(status int, e *store.Error) error {
 	return r.showEndpointForm(status, &endpointForm{Err: e, Sent: true, New: r.Param("endpoint") == "", Endpoint: r.endpointOfForm(), Again: r.Field(sameURL) != "", Own: r.bringsSecret(e),
-		Kind: r.Field("kind"), WithKey: r.Field("key") != ""})
+		Kind: r.Field("kind"), WithKey: r.Field("key") != "", Sends: r.sendingOfForm()})
 }
 
 func (r *request) showEndpointForm(status int, f *endpointForm) error {
@@ -242,7 +303,9 @@ func (r *request) findSettings(tx store.Tx, f *endpointForm) (err error) {
 	f.Head, err = r.endpointHead(tx, "settings")
 	if !f.Sent {
 		f.Endpoint = f.Head.Endpoint
+		f.Sends.fillFields(&f.Sending)
 	}
+	f.Sends.fill(&f.Head.Sending, r.Now)
 	if f.Both = len(f.Head.Secrets(r.Now)) > 1; f.Head.Pull() && err == nil {
 		f.Keys, err = r.keysThatPull(tx, f.Head.ID)
 	}

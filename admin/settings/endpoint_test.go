@@ -300,7 +300,7 @@ func TestSelectGroups(t *testing.T) {
 		names = append(names, m[1])
 	}
 	if got, want := strings.Join(names, " "), "* member.* member.added member.changed member.removed member.renamed subscription.* subscription.changed file.* file.uploaded "+
-		"assistant.* assistant.instructionsChanged house.* house.door.* house.door.opened ping"; got != want {
+		"assistant.* assistant.instructionsChanged house.* house.door.* house.door.opened ping teamdata.* "+strings.Join(store.Signals, " "); got != want {
 		t.Errorf("it offers\n%s\nnot\n%s", got, want)
 	}
 

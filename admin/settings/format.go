@@ -48,6 +48,7 @@ var templateFuncs = template.FuncMap{
 	"why":           failureText,
 	"status":        statusText,
 	"waiting":       formatWaiting,
+	"rateUnits":     func() any { return rateUnits },
 }
 
 // orgPath is the path of a page of an org, or of its overview.
@@ -125,6 +126,7 @@ func fails(err *store.Error, field string) bool { return err != nil && err.Field
 // the fields.
 var labels = map[string]string{
 	"email": "E-mail address", "endpoints": "Choice of endpoints", "events": "Event types", "expiresAt": "Date", "old": "Current password",
+	"ca": "CA", "clientCertificate": "Client certificate", "clientKey": "Client key", "maxInFlight": "At the same time",
 	"overlap": "The old secret stops signing", "password": "New password", "received": "Time of receipt",
 	"secret": "Your own secret", "signInName": "Sign-in name", "url": "URL",
 }

@@ -1,7 +1,11 @@
 package settings
 
 import (
+	"bytes"
 	"cmp"
+	"io"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"slices"
@@ -88,10 +92,34 @@ func (r *request) readForm() error {
 	if err != nil {
 		return err
 	}
-	if r.HTTP.PostForm, err = url.ParseQuery(string(body)); err != nil {
+	if r.HTTP.PostForm, err = parseForm(r.HTTP.Header.Get("Content-Type"), body); err != nil {
 		return store.Errorf(store.CodeBadRequest, "The form could not be read.")
 	}
 	return nil
+}
+
+// parseForm parses a form. In one that browsers send in parts, since it may have files, the
+// text of a file is the value of its field.
+func parseForm(contentType string, body []byte) (url.Values, error) {
+	kind, params, _ := mime.ParseMediaType(contentType)
+	if kind != "multipart/form-data" {
+		return url.ParseQuery(string(body))
+	}
+	form := url.Values{}
+	for parts := multipart.NewReader(bytes.NewReader(body), params["boundary"]); ; {
+		part, err := parts.NextPart()
+		if err == io.EOF { // and not one that is wrapped, of a form that is cut off
+			return form, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(part)
+		if err != nil {
+			return nil, err
+		}
+		form.Add(part.FormName(), string(text))
+	}
 }
 
 // View authorizes the request, then runs fn in a read transaction; nil: only

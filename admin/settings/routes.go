@@ -94,6 +94,7 @@ var routes = []route{
 	{"GET", "/orgs/:org/endpoints/:endpoint/settings", (*request).editEndpoint, viewers},
 	{"POST", "/orgs/:org/endpoints/:endpoint/settings", (*request).updateEndpoint, managers},
 	{"GET", "/orgs/:org/endpoints/:endpoint/secret", (*request).showSecret, managers},
+	{"GET", "/orgs/:org/endpoints/:endpoint/headers", (*request).showHeaders, managers},
 	{"GET", "/orgs/:org/endpoints/:endpoint/rotate", (*request).showRotate, managers},
 	{"POST", "/orgs/:org/endpoints/:endpoint/rotate", (*request).rotateSecret, managers},
 	{"POST", "/orgs/:org/endpoints/:endpoint/enable", (*request).enableEndpoint, managers},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/issuer"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -33,6 +34,7 @@ func settingsFile(t testing.TB) (file, cookie string) {
 	p.store = s
 	p.update(fillOrgs)
 	p.update(fillEndpoints)
+	p.update(func(tx store.Tx) error { return fillOptions(t, tx) })
 	p.update(fillPulls)
 	for hour := range 30 * 24 {
 		p.now = p.now.Add(time.Hour)
@@ -149,6 +151,34 @@ func fillEndpoints(tx store.Tx) error {
 		}
 	}
 	return nil
+}
+
+// fillOptions gives endpoints options: one with a certificate that ends soon, one with a
+// certificate that has ended by now, and as many headers as are allowed, with long names.
+func fillOptions(t testing.TB, tx store.Tx) error {
+	rate, most, end := "10/s", 4, time.Now().Add(10*24*time.Hour)
+	chain, key := issued(t, "teamdata.acme.example", "Acme Internal CA", end)
+	value := "open-sesame"
+	good := store.SendChange{Rate: &rate, MaxInFlight: &most, Headers: map[string]*string{"X-Api-Key": &value, "X-Tenant": &value}, ClientCertificate: &chain, ClientKey: &key}
+	oldChain, oldKey := issued(t, strings.Repeat("w", 60)+".acme.example", strings.Repeat("Acme ", 11), tx.Now().Add(24*time.Hour))
+	long := store.SendChange{Headers: map[string]*string{}, ClientCertificate: &oldChain, ClientKey: &oldKey, CA: &chain}
+	for i := range store.MaxHeaders {
+		long.Headers[fmt.Sprintf("X-%d-%s", i, strings.Repeat("W", 10*i))] = &value
+	}
+	for id, change := range map[string]store.SendChange{"whe_good": good, "whe_slow": long} {
+		if _, err := store.ChangeEndpoint(tx, "usr_ada", "org_acme", id, store.EndpointChange{Sending: change}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// issued is a certificate and its key, both in PEM; its issuer's certificate follows it.
+func issued(t testing.TB, name, by string, end time.Time) (chain, key string) {
+	t.Helper()
+	ca := issuer.New(t, by)
+	certificate, key := ca.Issue(t, name, end)
+	return certificate + ca.PEM, key
 }
 
 func fillKeys(tx store.Tx) error {
