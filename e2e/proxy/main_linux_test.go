@@ -1,4 +1,4 @@
-// Servers behind nginx and HAProxy, set up as the docs say.
+// Servers behind nginx and HAProxy, set up as the docs say, and nginx as a receiver.
 package proxy_test
 
 import (
