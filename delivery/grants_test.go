@@ -64,6 +64,14 @@ func (p *paced) note(id string, n int) {
 	p.mostAtOnce[id] = max(p.mostAtOnce[id], p.inFlight[id])
 }
 
+// most is how many attempts were in flight at once since it was asked last.
+func (p *paced) most(id string) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, p.mostAtOnce[id] = p.mostAtOnce[id], 0
+	return n
+}
+
 func (p *paced) with(o store.SendOptions) (e store.Endpoint) {
 	e = p.endpoint("https://r.test")
 	p.set(e, o)
@@ -172,19 +180,20 @@ func TestOptionsChangeAtOnce(t *testing.T) {
 		if began := p.after(2*time.Second, e.ID); len(began) < 100 {
 			t.Errorf("%d began, without a rate for 2 s", len(began))
 		}
-		if most := p.mostAtOnce[e.ID]; most != 3 {
+		if most := p.most(e.ID); most != 3 {
 			t.Errorf("%d were in flight", most)
 		}
 		p.set(e, store.SendOptions{})
 		p.after(2*time.Second, e.ID)
-		if most := p.mostAtOnce[e.ID]; most != DefaultPerEndpoint {
+		if most := p.most(e.ID); most != DefaultPerEndpoint {
 			t.Errorf("%d were in flight without a cap", most)
 		}
 		p.set(e, store.SendOptions{MaxInFlight: 1})
 		p.after(time.Second, e.ID)
-		p.mostAtOnce[e.ID] = 0
-		if p.after(2*time.Second, e.ID); p.mostAtOnce[e.ID] != 1 {
-			t.Errorf("%d were in flight with a cap of 1", p.mostAtOnce[e.ID])
+		p.most(e.ID)
+		p.after(2*time.Second, e.ID)
+		if most := p.most(e.ID); most != 1 {
+			t.Errorf("%d were in flight with a cap of 1", most)
 		}
 		stop()
 	})
