@@ -32,7 +32,7 @@ func (r Rule) Execute(s store.Store) error {
 // account has an address.
 var wide = []string{
 	"add a plan", "remove a plan", "register an event type", "remove an event type",
-	"create an operator token", "revoke an operator token", "mail the operator",
+	"create an operator token", "revoke an operator token", "mail the operator", "signal a certificate",
 	"create a sign-in link", "mail a sign-in link", "make the link of a mail",
 	"invite a person", "show the link of an invitation",
 }
@@ -125,7 +125,10 @@ var Rules = append(accountRules, []Rule{
 	{"create an operator token", func(tx store.Tx) error { return third(store.CreateOperatorToken(tx, "new", time.Time{})) }},
 	{"revoke an operator token", func(tx store.Tx) error { return store.RevokeOperatorToken(tx, "opr_1") }},
 	{"mail the operator", func(tx store.Tx) error { return store.MailOperator(tx, "ops@example.com", "renewal", nil) }},
-	{"signal a failed backup", func(tx store.Tx) error { return store.SignalBackupFailed(tx, acme, "no space left on device") }},
+	{"signal a failed backup", func(tx store.Tx) error {
+		errSelect := changeEndpoint(acme, "whe_1", store.EndpointChange{Events: []string{"teamdata.*"}})(tx)
+		return errors.Join(errSelect, store.SignalBackupFailed(tx, acme, "no space left on device"))
+	}},
 	{"signal a certificate", func(tx store.Tx) error {
 		return store.SignalCertificateExpiring(tx, acme, store.CertificateStatus{Name: "a.pem", NotAfter: epoch})
 	}},
