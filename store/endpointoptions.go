@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -204,7 +203,10 @@ func (o *SendOptions) checkHeaders() error {
 	return nil
 }
 
-var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+// notInHeaderName reports whether no token has the character (RFC 9110, section 5.6.2).
+func notInHeaderName(r rune) bool {
+	return r > '~' || r <= ' ' || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
+}
 
 // checkHeader checks a header. It never quotes the value, which may be a secret.
 func checkHeader(name, value string) error {
@@ -213,7 +215,7 @@ func checkHeader(name, value string) error {
 		return Invalid("headers", "has an empty name").Advise("name each header, such as X-Api-Key")
 	case len(name) > maxHeaderName:
 		return Invalid("headers", "has a name of %d bytes", len(name)).Advise("at most %d are allowed", maxHeaderName)
-	case !headerName.MatchString(name):
+	case strings.ContainsFunc(name, notInHeaderName):
 		return Invalid("headers", "has the name %.80q", name).Advise("a name is of letters, digits and - (RFC 9110), such as X-Api-Key")
 	case reason != "":
 		return Invalid("headers", "can't set %s: %s", name, reason).Advise("leave it out")
@@ -268,15 +270,16 @@ func (o *SendOptions) checkRate() error {
 	return err
 }
 
-var rateForm = regexp.MustCompile(`^([1-9][0-9]{0,5})/(s|min|h)$`)
+var ratePeriods = map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour}
 
 // ParseRate reads a rate such as 10/s: n, from 1 to 999,999, in each period of a second, a
 // minute or an hour. badRequest: it has another form.
 func ParseRate(text string) (n int, per time.Duration, err error) {
-	parts := rateForm.FindStringSubmatch(text)
-	if parts == nil {
+	number, unit, _ := strings.Cut(text, "/")
+	n, err = strconv.Atoi(number)
+	per = ratePeriods[unit]
+	if err != nil || n < 1 || n > 999_999 || strconv.Itoa(n) != number || per == 0 {
 		return 0, 0, Invalid("rate", "is not a rate").Advise("write it like 10/s, 600/min or 5000/h: a number from 1 to 999999, and s, min or h")
 	}
-	n, err = strconv.Atoi(parts[1])
-	return n, map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour}[parts[2]], err
+	return n, per, nil
 }
