@@ -101,7 +101,7 @@ func tlsReason(text string) string {
 	if strings.HasSuffix(text, "tls: no application protocol") {
 		return "the receiver does not offer HTTP/1.1"
 	}
-	if reason, refused := strings.CutPrefix(text, "remote error: tls: "); refused {
+	if _, reason, refused := strings.Cut(text, "remote error: tls: "); refused { // net/http may say before it where it was
 		return "the receiver refused: " + reason
 	}
 	return strings.TrimPrefix(text, "tls: ")

@@ -36,6 +36,7 @@ func TestReason(t *testing.T) {
 		{fmt.Errorf("a write failed: %w", broken), stepAnswer, "the connection was closed in the middle of the answer"},
 		{errors.New("http: server closed idle connection"), stepRequest, "the connection was closed before an answer came"},
 		{errors.New("tls: no"), stepTLS, "TLS: no"},
+		{fmt.Errorf("readLoopPeekFailLocked: %w", &net.OpError{Op: "remote error", Err: errors.New("tls: expired certificate")}), stepRequest, "TLS: the receiver refused: expired certificate"},
 		{errors.New("tls: no"), stepRequest, "tls: no"},
 		{errors.New("one\r\ntwo\x00\x1b[31m\u0085three"), stepRequest, "one  two  [31m three"},
 		{errors.New(strings.Repeat("é", 300)), stepRequest, strings.Repeat("é", 300)},
