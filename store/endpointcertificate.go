@@ -141,12 +141,12 @@ const ClientCertificateOf = "client certificate of "
 // maxEndingCertificates is how many client certificates are named that expire soon.
 const maxEndingCertificates = 20
 
-// EndingClientCertificates returns those that expire within 28 days or have expired, the first
-// to do so first, up to 20. It reads all endpoints.
+// EndingClientCertificates returns those that expire within 28 days, or expired in the last 28,
+// of endpoints that are enabled, the first to do so first, up to 20. It reads all endpoints.
 func (t Tx) EndingClientCertificates() (found []CertificateStatus, err error) {
-	limit := t.Now().Add(operatorRenews)
+	from, until := t.Now().Add(-operatorRenews), t.Now().Add(operatorRenews)
 	err = t.eachSent(func(e *Endpoint) {
-		if ends := e.Sending.CertificateEnds; !ends.IsZero() && !ends.After(limit) {
+		if ends := e.Sending.CertificateEnds; !e.Disabled() && ends.After(from) && !ends.After(until) {
 			found = append(found, CertificateStatus{Name: ClientCertificateOf + e.OrgID + "/" + e.ID, NotAfter: ends})
 		}
 	})
