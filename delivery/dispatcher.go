@@ -246,7 +246,7 @@ func (d *Dispatcher) claim(grace context.Context, q *endpointQueue, now time.Tim
 		claims.Next = now.Add(claimPause)
 	}
 	q.org, q.dirty = claims.Endpoint.OrgID, claims.Again
-	if claims.Endpoint.Number != 0 {
+	if claims.Endpoint.Number != 0 || err == nil && q.inFlight == 0 { // of one that is disabled or gone, nothing is kept
 		q.learn(&claims.Endpoint.Sending, d.config.PerEndpoint)
 	}
 	until := q.waitsUntil(now)

@@ -84,7 +84,9 @@ func (f storeClient) Release(id string) {
 	f.w.happened++
 	if p := f.w.claimed[id]; p != nil {
 		delete(f.w.claimed, id)
-		p.to.finish(p.lastTry())
+		if t := p.lastTry(); t != nil && !t.start.Before(p.claimedAt) { // else none was made
+			p.to.finish(t)
+		}
 		if p.to.claimed--; p.to.claimed == 0 {
 			p.to.idleSince = time.Now()
 		}
@@ -96,7 +98,7 @@ func (f storeClient) Release(id string) {
 // finish notes whether the latest attempts timed out: all those that ended at the
 // same instant.
 func (e *endpoint) finish(t *try) {
-	timedOut := t != nil && t.timedOut
+	timedOut := t.timedOut
 	if e.lastEndAt.Equal(time.Now()) {
 		timedOut = timedOut && e.timedOut
 	}

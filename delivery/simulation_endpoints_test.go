@@ -78,11 +78,27 @@ func (e *endpoint) mayWait() bool {
 	if e.options.MaxInFlight > 0 && e.claimed > 0 {
 		return true
 	}
-	if e.options.Rate == "" || len(e.began) == 0 {
+	if e.options.Rate == "" || e.reservedAt.IsZero() {
 		return false
 	}
+	last := e.reservedAt
+	if n := len(e.began); n > 0 {
+		last = latest(last, e.began[n-1])
+	}
 	_, per, _ := store.ParseRate(e.options.Rate)
-	return time.Since(e.began[len(e.began)-1]) < 2*(per+store.MaxGrantTime)
+	return time.Since(last) < 2*(per+store.MaxGrantTime)
+}
+
+// reserves notes that attempts are being reserved at an endpoint. They count even if the
+// program is killed before one begins.
+func (w *world) reserves(orgID, id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range w.endpoints {
+		if e.orgID == orgID && e.id == id {
+			e.reservedAt = time.Now()
+		}
+	}
 }
 
 // begins adds an endpoint that is made to the model.

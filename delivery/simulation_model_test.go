@@ -53,6 +53,7 @@ type endpoint struct {
 	selects     []string
 	options     store.SendOptions // that its owner chose
 	began       []time.Time       // when attempts began there, by a rate
+	reservedAt  time.Time         // when some were reserved last
 	character   character
 	requests    uint64       // that the receiver got
 	disabledBy  *transaction // nil: it is enabled

@@ -79,6 +79,7 @@ func (f storeClient) Update(ctx context.Context, scope store.Scope, fn func(stor
 	}
 	if scope.Paced != "" { // it changes nothing that anybody is told of
 		f.who, f.expect = "reserving attempts", func(*transaction) want { return want{} }
+		f.w.reserves(scope.Orgs[0], scope.Paced)
 	}
 	a := &transaction{who: f.who, expect: f.expect}
 	err := f.Store.Update(ctx, scope, func(tx store.Tx) error {
