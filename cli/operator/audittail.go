@@ -31,6 +31,7 @@ type tail struct {
 
 	at      map[string]store.Cursor // of the last entry of each org in lines, or saved
 	lines   []byte                  // to be written
+	broken  error                   // why lines could not be written; nil: they were
 	failing bool                    // the server did not answer last
 	saved   struct {
 		at    map[string]store.Cursor // nil: nothing is saved
@@ -101,7 +102,7 @@ func (t *tail) run() error {
 				t.failing = false
 				t.note("the server answers again")
 			}
-		case !t.follow || !isPassing(err):
+		case !t.follow || t.broken != nil || !isPassing(err):
 			return err
 		default:
 			if !t.failing {
@@ -324,10 +325,14 @@ func positionInLine(line []byte) (org string, at store.Cursor, ok bool) {
 	return e.OrgID, store.CursorOf(e.CreatedAt, e.ID), ok
 }
 
-// flush writes the lines, and saves up to where they are.
+// flush writes the lines, and saves up to where they are. After a failure nothing more is
+// written: some of the lines may be there, which the next run sees.
 func (t *tail) flush() error {
-	if err := t.write(); err != nil {
-		return err
+	if t.broken != nil {
+		return nil // it is told already
+	}
+	if t.broken = t.write(); t.broken != nil {
+		return t.broken
 	}
 	t.lines = t.lines[:0]
 	return t.save()

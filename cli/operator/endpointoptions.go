@@ -62,7 +62,9 @@ func (s *session) addFiles(body object) error {
 			if err != nil {
 				return err
 			}
-			body[o[0]] = string(text)
+			if body[o[0]] = string(text); strings.TrimSpace(string(text)) == "" {
+				return hint.New("--"+o[1]+": the file is empty", "give a file with PEM, or --"+o[1]+" '' to clear the option")
+			}
 		}
 	}
 	return nil
