@@ -29,8 +29,8 @@ const (
 	// grown is by how much the process may have grown since it gave memory back.
 	grown = 8 << 20 // bytes
 	// fewer is by how many goroutines it may have fewer: their memory is garbage, which the
-	// figures of memory don't show before it is collected.
-	fewer = 100
+	// figures of memory don't show before it is collected. One of them may hold a large answer.
+	fewer = 10
 )
 
 // The figures of the runtime that are read, in this order.
@@ -107,8 +107,7 @@ func (k *Keeper) collected() {
 // busier times, until ctx ends.
 func (k *Keeper) GiveBack(ctx context.Context) {
 	defer k.ended.Store(true)
-	debug.FreeOSMemory()
-	given, last := read(), uint64(0)
+	given, last := freed(), uint64(0)
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
@@ -119,11 +118,18 @@ func (k *Keeper) GiveBack(ctx context.Context) {
 		}
 		f := read()
 		if f.allocated-last < idle && f.over(given) {
-			debug.FreeOSMemory()
-			given = read()
+			given = freed()
 		}
 		last = f.allocated
 	}
+}
+
+// freed are the figures after all has gone back to the system that can: what is in a sync.Pool
+// outlives one collection.
+func freed() figures {
+	runtime.GC()
+	debug.FreeOSMemory()
+	return read()
 }
 
 // over reports whether memory may be left over since some was given back.

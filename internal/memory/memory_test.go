@@ -19,8 +19,8 @@ func TestOver(t *testing.T) {
 		{total: 108 << 20, released: 20 << 20, goroutines: 1000}:   false,
 		{total: 108<<20 + 1, released: 20 << 20, goroutines: 1000}: true,
 		{total: 108<<20 + 1, released: 21 << 20, goroutines: 1000}: false,
-		{total: 90 << 20, released: 20 << 20, goroutines: 900}:     false,
-		{total: 90 << 20, released: 20 << 20, goroutines: 899}:     true,
+		{total: 90 << 20, released: 20 << 20, goroutines: 990}:     false,
+		{total: 90 << 20, released: 20 << 20, goroutines: 989}:     true,
 	} {
 		if got := now.over(given); got != want {
 			t.Errorf("%+v: %v", now, got)
