@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -228,8 +230,10 @@ func (p *tailProcess) kill() {
 	saved := map[string]store.Cursor{}
 	var kept struct{ At map[string]string }
 	content, err := os.ReadFile(p.flags[1])
-	kit.Must(p.data, err)
-	kit.Must(p.data, json.Unmarshal(content, &kept))
+	if !errors.Is(err, fs.ErrNotExist) { // else it was killed before it saved any
+		kit.Must(p.data, err)
+		kit.Must(p.data, json.Unmarshal(content, &kept))
+	}
 	for org, text := range kept.At {
 		saved[org], _ = store.ParseCursor(text)
 	}
