@@ -244,7 +244,7 @@ func TestFilesChosenAgain(t *testing.T) {
 	form, files := sendingFields(), url.Values{"clientCertificate": {chain}, "clientKey": {key}, "ca": {""}}
 	form["nonce"] = []string{"1"}
 	shown := b.postParts(path, form, files) // another endpoint has the URL
-	shown.wants(t, 409, `<details class="of-push" open>`, `<a href="#same-url">`, `<a href="#clientCertificate">`, `<a href="#clientKey">`,
+	shown.wants(t, 409, "There are problems:", `<details class="of-push" open>`, `<a href="#same-url">`, `<a href="#clientCertificate">`, `<a href="#clientKey">`,
 		`id="clientKey-error">Client key was not kept; choose the file again.`, `name="clientKey" accept=".pem,.key" aria-invalid="true" aria-describedby="clientKey-error key-hint"`)
 	if strings.Contains(shown.Body, `#ca"`) || strings.Contains(shown.Body, `id="ca-error"`) {
 		t.Error("a file that was not chosen is missed")
@@ -270,7 +270,7 @@ func TestFilesChosenAgain(t *testing.T) {
 	}
 	form["rate"] = []string{""}
 	shown = b.postParts(sendingPath, form, url.Values{"ca": {key}})
-	shown.wants(t, 400, `id="ca-error">CA holds`)
+	shown.wants(t, 400, "There is a problem:", `id="ca-error">CA holds`)
 	if strings.Contains(shown.Body, "was not kept") {
 		t.Error("what is wrong with a file is said twice")
 	}
