@@ -108,23 +108,19 @@ func (o SendOptions) WithChange(c SendChange) (SendOptions, error) {
 	return o, nil
 }
 
-// changeHeaders sets and removes headers. The same name in another case is the same header.
+// changeHeaders removes headers, then sets some. The same name in another case is the same
+// header, so a change may remove one under its old name and set it under a new one.
 func (o *SendOptions) changeHeaders(changes map[string]*string) error {
 	if len(changes) == 0 {
 		return nil
 	}
 	names, values := slices.Clone(o.HeaderNames), o.HeaderValues()
-	seen := map[string]bool{}
-	for _, name := range slices.Sorted(maps.Keys(changes)) {
-		if lower := strings.ToLower(name); seen[lower] {
-			return errHeaderTwice(name)
-		} else {
-			seen[lower] = true
-		}
-		at := slices.IndexFunc(names, func(other string) bool { return strings.EqualFold(other, name) })
-		if at >= 0 {
+	for name := range changes {
+		if at, found := slices.BinarySearchFunc(names, name, byLowerCase); found {
 			names, values = slices.Delete(names, at, at+1), slices.Delete(values, at, at+1)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		value := changes[name]
 		if value == nil {
 			continue
@@ -132,7 +128,10 @@ func (o *SendOptions) changeHeaders(changes map[string]*string) error {
 		if err := checkHeader(name, *value); err != nil { // before its value becomes a line
 			return err
 		}
-		at, _ = slices.BinarySearchFunc(names, name, byLowerCase)
+		at, twice := slices.BinarySearchFunc(names, name, byLowerCase)
+		if twice {
+			return errHeaderTwice(name)
+		}
 		names, values = slices.Insert(names, at, name), slices.Insert(values, at, *value)
 	}
 	o.SetHeaders(names, values)

@@ -132,6 +132,15 @@ func TestRefusedOptions(t *testing.T) {
 	e := s.Endpoint("whe_1")
 	s.Equal("the options", e.Sending, store.SendOptions{})
 
+	// A header is removed under one name and set under another that differs by case.
+	renamed := headers("X-Key", "2", "b", "3")
+	renamed.Headers["x-key"], renamed.Headers["B"] = nil, nil
+	for _, change := range []store.SendChange{headers("x-KEY", "1"), renamed} {
+		s.Write(changeEndpoint(acme, "whe_1", store.EndpointChange{Sending: change}))
+	}
+	s.Equal("the names", s.Endpoint("whe_1").Sending.HeaderNames, []string{"b", "X-Key"})
+	s.Write(changeEndpoint(acme, "whe_1", store.EndpointChange{Sending: store.SendChange{NoHeaders: true}}))
+
 	// At their bounds they are taken.
 	delete(seventeen.Headers, "X-0")
 	seventeen.Headers["X-1"], seventeen.Headers[strings.Repeat("y", 256)] = new(strings.Repeat("~", 1024)), new("a  b")

@@ -114,17 +114,30 @@ func (e EventType) check() error {
 
 // RegisterEventType adds an event type, or changes its description and schema. A
 // missing creation time is filled in, or kept from the existing type. created
-// reports whether the type is new.
+// reports whether the type is new. badRequest: a field is not valid, such as a new name
+// that begins like those of signals.
 func RegisterEventType(tx Tx, e EventType) (_ EventType, created bool, err error) {
+	if strings.HasPrefix(e.Name, signalPrefix) {
+		_, err := tx.EventType(e.Name) // one that is there already is older than the signals
+		if IsNotFound(err) {
+			err = Invalid("name", "begins with %s, as the types of signals do", signalPrefix).Advise("choose another name")
+		}
+		if err != nil {
+			return EventType{}, false, err
+		}
+	}
+	return ImportEventType(tx, e)
+}
+
+// ImportEventType is RegisterEventType for a file, which may have types that are older than
+// the signals and begin like them.
+func ImportEventType(tx Tx, e EventType) (_ EventType, created bool, err error) {
 	if err := cmp.Or(e.check(), checkHappened(tx, "createdAt", e.CreatedAt)); err != nil {
 		return EventType{}, false, err
 	}
 	old, err := tx.EventType(e.Name)
 	if created = IsNotFound(err); err != nil && !created {
 		return EventType{}, false, err
-	}
-	if created && strings.HasPrefix(e.Name, signalPrefix) { // one that is there already is older than the signals
-		return EventType{}, false, Invalid("name", "begins with %s, as the types of signals do", signalPrefix).Advise("choose another name")
 	}
 	if e.CreatedAt.IsZero() {
 		if e.CreatedAt = old.CreatedAt; created {

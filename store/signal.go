@@ -14,8 +14,9 @@ var Signals = []string{
 
 // IsSignal reports whether a type is that of a signal: an event that an endpoint gets only if
 // it selects it by name or by a group, since AllEvents leaves signals out. No signal is about
-// the delivery of another one, or those of a broken endpoint would never end. A type of the
-// operator's own that is older than the signals is none, whatever its name.
+// the delivery of another one, or those of a broken endpoint would never end. An operator's
+// own type that is older than the signals is none if it only begins like them; one that has the
+// name of a signal counts as the signal, see WasOwnEventType.
 func IsSignal(eventType string) bool { return slices.Contains(Signals, eventType) }
 
 // signalOf emits a signal about an endpoint, which does not get it itself while it is

@@ -91,7 +91,7 @@ func testOldKeys(s *subject) {
 }
 
 // TestTypesNamedLikeSignals: no new type of the operator's own has such a name. One that is
-// older stays, and is none.
+// older comes from a file and stays, and is none.
 func TestTypesNamedLikeSignals(t *testing.T) { onBoth(t, testTypesNamedLikeSignals) }
 
 func testTypesNamedLikeSignals(s *subject) {
@@ -99,7 +99,8 @@ func testTypesNamedLikeSignals(s *subject) {
 	var refused error
 	s.Write(func(tx store.Tx) error {
 		_, _, refused = store.RegisterEventType(tx, store.EventType{Name: "teamdata.own"})
-		return tx.PutEventType(store.EventType{Name: "teamdata.old"})
+		_, _, err := store.ImportEventType(tx, store.EventType{Name: "teamdata.old"})
+		return err
 	})
 	s.Code("a new one", refused, store.CodeBadRequest)
 	s.Write(register(store.EventType{Name: "teamdata.old", Description: "changed"}))

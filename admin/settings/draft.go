@@ -56,8 +56,11 @@ func (r *request) sealDraft() string {
 	}
 	d := draft{Pattern: r.Pattern, Params: r.Params, Values: url.Values{}}
 	for name, values := range r.HTTP.PostForm {
-		if !slices.Contains(secretFields, name) {
+		switch {
+		case !slices.Contains(secretFields, name):
 			d.Values[name] = values
+		case slices.Contains(certificateFields, name) && values[0] != "":
+			d.Values.Add(lostFile, name)
 		}
 	}
 	err := r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {

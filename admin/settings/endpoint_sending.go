@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/x509"
 	"encoding/pem"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,10 +16,11 @@ import (
 // sendingForm is the part of an endpoint's form about how events are sent there. It holds
 // neither the value of a header nor a key.
 type sendingForm struct {
-	Rate, Per   string   // attempts that may begin, as typed, and in which time: s, min or h
-	MaxInFlight string   // as typed
-	HeaderName  string   // of the header that is added
-	Removed     []string // headers, and the fields of certificates, that are ticked to be removed
+	Rate, Per   string     // attempts that may begin, as typed, and in which time: s, min or h
+	MaxInFlight string     // as typed
+	HeaderName  string     // of the header that is added
+	Removed     url.Values // what is ticked to be removed: names of headers by removeHeader, certificateFields by removeFile
+	Lost        []string   // the certificateFields of which a file was chosen
 
 	HeaderNames []string // that the endpoint has
 	Client, CA  *certificateBox
@@ -27,8 +29,12 @@ type sendingForm struct {
 // MaxHeaders is how many headers an endpoint may have.
 func (sendingForm) MaxHeaders() int { return store.MaxHeaders }
 
-// Removes reports whether a header, or the field of a certificate, is ticked to be removed.
-func (s sendingForm) Removes(name string) bool { return slices.Contains(s.Removed, name) }
+// The fields of the form that name what is to be removed. Headers have one of their own, since
+// one may be called ca.
+const removeHeader, removeFile = "removeHeader", "removeFile"
+
+// Removes reports whether something is ticked in one of these fields.
+func (s sendingForm) Removes(field, name string) bool { return slices.Contains(s.Removed[field], name) }
 
 // rateUnits are the periods of a rate, as the form names them.
 var rateUnits = []struct{ Value, Text string }{{"s", "a second"}, {"min", "a minute"}, {"h", "an hour"}}
@@ -47,9 +53,9 @@ func rateText(rate string) string {
 // RateText is the rate in words; empty: there is none.
 func (s sendingForm) RateText() string { return rateText(s.Rate + "/" + s.Per) }
 
-// Chosen reports whether something was typed there, or is wrong.
+// Chosen reports whether something was typed or chosen there, or is wrong.
 func (s sendingForm) Chosen(err *store.Error) bool {
-	return s.Rate+s.MaxInFlight+s.HeaderName != "" || err != nil && slices.Contains(append([]string{"rate", "maxInFlight", "headers"}, certificateFields...), err.Field)
+	return s.Rate+s.MaxInFlight+s.HeaderName != "" || s.Lost != nil || err != nil && slices.Contains(append([]string{"rate", "maxInFlight", "headers"}, certificateFields...), err.Field)
 }
 
 // Facts reports whether viewers see something of it.
@@ -74,10 +80,45 @@ func (s *sendingForm) fillFields(o *store.SendOptions) {
 // sendingOfForm is the part of the form as it was sent.
 func (r *request) sendingOfForm() sendingForm {
 	field := func(name string) string { return strings.TrimSpace(r.Field(name)) }
-	return sendingForm{
+	s := sendingForm{
 		Rate: field("rate"), Per: r.Field("per"), MaxInFlight: field("maxInFlight"), HeaderName: field("headerName"),
-		Removed: r.HTTP.PostForm["remove"],
+		Removed: r.HTTP.PostForm,
 	}
+	for _, name := range certificateFields {
+		if r.Field(name) != "" || slices.Contains(r.HTTP.PostForm[lostFile], name) {
+			s.Lost = append(s.Lost, name)
+		}
+	}
+	return s
+}
+
+// lostFile is what a draft has in place of each file: the name of its field.
+const lostFile = "lostFile"
+
+// FileProblem is what is wrong with a field that is a file; nil: nothing. A form that is shown
+// again has lost its files, which no page can give back to a browser.
+func (f *endpointForm) FileProblem(field string) *store.Error {
+	switch {
+	case fails(f.Err, field):
+		return f.Err
+	case slices.Contains(f.Sends.Lost, field):
+		return store.Invalid(field, "was not kept").Advise("choose the file again")
+	}
+	return nil
+}
+
+// Problems are all that is wrong with the form, its error first. One that is pulled has no
+// files.
+func (f *endpointForm) Problems() (all []*store.Error) {
+	if f.Err != nil {
+		all = append(all, f.Err)
+	}
+	for _, field := range certificateFields {
+		if e := f.FileProblem(field); e != nil && e != f.Err && !f.Pulls() {
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // sendChange is what the form changes. An empty field of pace clears the option, an empty file
@@ -87,6 +128,9 @@ func (r *request) sendChange() (c store.SendChange, err error) {
 	rate, n := s.Rate, 0
 	if rate != "" {
 		rate += "/" + s.Per
+		if _, _, err := store.ParseRate(rate); err != nil {
+			return c, store.Invalid("rate", "must be a whole number from 1 to 999,999 a second, a minute or an hour").Advise("leave it empty for no limit")
+		}
 	}
 	if s.MaxInFlight != "" {
 		if n, err = strconv.Atoi(s.MaxInFlight); err != nil || n == 0 {
@@ -94,10 +138,8 @@ func (r *request) sendChange() (c store.SendChange, err error) {
 		}
 	}
 	c = store.SendChange{Rate: &rate, MaxInFlight: &n, Headers: map[string]*string{}}
-	for _, name := range s.Removed {
-		if !slices.Contains(certificateFields, name) {
-			c.Headers[name] = nil
-		}
+	for _, name := range s.Removed[removeHeader] {
+		c.Headers[name] = nil
 	}
 	switch value := strings.TrimSpace(r.Field("headerValue")); {
 	case value != "" && s.HeaderName == "":
@@ -111,7 +153,7 @@ func (r *request) sendChange() (c store.SendChange, err error) {
 		name string
 		to   **string
 	}{{"clientCertificate", &c.ClientCertificate}, {"clientKey", &c.ClientKey}, {"ca", &c.CA}} {
-		if text := r.Field(option.name); text != "" || s.Removes(option.name) {
+		if text := r.Field(option.name); text != "" || s.Removes(removeFile, option.name) {
 			*option.to = &text
 		}
 	}

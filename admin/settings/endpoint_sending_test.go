@@ -117,7 +117,7 @@ func TestSendingOptions(t *testing.T) {
 	b = w.signedIn("usr_ada")
 	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "The client certificate of this endpoint ended")
 	form = sendingFields()
-	form["remove"] = []string{"X-Api-Key", "X-Tenant", "clientCertificate", "ca"}
+	form["removeHeader"], form["removeFile"] = []string{"X-Api-Key", "X-Tenant"}, []string{"clientCertificate", "ca"}
 	b.postParts(sendingPath, form, nil).wants(t, 303)
 	if o := w.findEndpoint("whe_1").Sending; !o.Equal(&store.SendOptions{}) {
 		t.Errorf("it has %+v", o)
@@ -194,7 +194,7 @@ func TestSendingErrors(t *testing.T) {
 		form, files url.Values
 		wants       []string
 	}{
-		"rate":           {form: url.Values{"rate": {"ten"}}, wants: []string{`href="#rate"`, `id="rate-error"`, "Rate is not a rate", `value="ten"`}},
+		"rate":           {form: url.Values{"rate": {"ten"}}, wants: []string{`href="#rate"`, `id="rate-error"`, "Rate must be a whole number from 1 to 999,999 a second, a minute or an hour; leave it empty for no limit.", `value="ten"`}},
 		"unit":           {form: url.Values{"rate": {"10"}, "per": {"day"}}, wants: []string{`id="rate-error"`}},
 		"in flight":      {form: url.Values{"maxInFlight": {"33"}, "rate": {"7"}}, wants: []string{`id="maxInFlight-error"`, `value="33"`, `name="rate" value="7"`}},
 		"none in flight": {form: url.Values{"maxInFlight": {"0"}}, wants: []string{`id="maxInFlight-error">At the same time is not a whole number`}},
@@ -233,6 +233,74 @@ func TestSendingErrors(t *testing.T) {
 	reply{kit.Fetch(t, b.client, cut)}.wants(t, 403)
 }
 
+// A browser can't be given a file again, so a form that is shown again says which it lost, in
+// its summary and beside the field, and opens what the field is in.
+func TestFilesChosenAgain(t *testing.T) {
+	w := newEnv(t)
+	chain, key := issued(t, "teamdata.acme.example", "Acme Internal CA", w.Now().Add(time.Hour))
+	w.endpoint("whe_1", "member.added")
+	b := w.signedIn("usr_ada")
+	const path = "/orgs/org_acme/new-endpoint"
+	form, files := sendingFields(), url.Values{"clientCertificate": {chain}, "clientKey": {key}, "ca": {""}}
+	form["nonce"] = []string{"1"}
+	shown := b.postParts(path, form, files) // another endpoint has the URL
+	shown.wants(t, 409, "There are problems:", `<details class="of-push" open>`, `<a href="#same-url">`, `<a href="#clientCertificate">`, `<a href="#clientKey">`,
+		`id="clientKey-error">Client key was not kept; choose the file again.`, `name="clientKey" accept=".pem,.key" aria-invalid="true" aria-describedby="clientKey-error key-hint"`)
+	if strings.Contains(shown.Body, `#ca"`) || strings.Contains(shown.Body, `id="ca-error"`) {
+		t.Error("a file that was not chosen is missed")
+	}
+	form["kind"], form["events"] = []string{"pull"}, nil
+	if shown := b.postParts(path, form, files); strings.Contains(shown.Body, `<a href="#clientKey">`) {
+		t.Error("the summary leads to a field that is not shown")
+	}
+
+	form, files["ca"] = sendingFields(), []string{chain}
+	b.postParts(sendingPath, form, files).wants(t, 303)
+	form["rate"] = []string{"0"}
+	for field, detail := range map[string]string{"clientKey": `aria-labelledby="client-of"`, "ca": `aria-labelledby="ca-of"`} {
+		shown := b.postParts(sendingPath, form, url.Values{field: {key}})
+		shown.wants(t, 400, `<a href="#rate">`, `<a href="#`+field+`">`, `id="`+field+`-error">`)
+		_, part, _ := strings.Cut(shown.Body, detail)
+		if open := strings.Index(part, "<details open>"); open < 0 || open > strings.Index(part, `name="`+field+`"`) {
+			t.Errorf("the field %s is closed: %s", field, part)
+		}
+		if n := strings.Count(shown.Body, "<details open>"); n != 1 {
+			t.Errorf("%d parts are open", n)
+		}
+	}
+	form["rate"] = []string{""}
+	shown = b.postParts(sendingPath, form, url.Values{"ca": {key}})
+	shown.wants(t, 400, "There is a problem:", `id="ca-error">CA holds`)
+	if strings.Contains(shown.Body, "was not kept") {
+		t.Error("what is wrong with a file is said twice")
+	}
+}
+
+// A header may have the name of a field, and one is removed without the other. Removed and
+// added in one form, in another case too, it has the new value.
+func TestHeaderNamedLikeFile(t *testing.T) {
+	w := newEnv(t)
+	w.endpoint("whe_1", "member.added")
+	b := w.signedIn("usr_ada")
+	ca, _ := issued(t, "receivers.acme.example", "Acme Root", w.Now().Add(time.Hour))
+	form := sendingFields()
+	form["headerName"], form["headerValue"] = []string{"ca"}, []string{"1"}
+	b.postParts(sendingPath, form, url.Values{"ca": {ca}}).wants(t, 303)
+	form["headerName"], form["headerValue"], form["removeHeader"] = []string{"CA"}, []string{"2"}, []string{"ca"}
+	b.postParts(sendingPath, form, nil).wants(t, 303)
+	if o := w.findEndpoint("whe_1").Sending; o.CA != ca || !slices.Equal(o.HeaderNames, []string{"CA"}) || !slices.Equal(o.HeaderValues(), []string{"2"}) {
+		t.Errorf("it has %+v", o)
+	}
+	form = sendingFields()
+	form["removeFile"], form["rate"] = []string{"ca"}, []string{"0"}
+	b.postParts(sendingPath, form, nil).wants(t, 400, `name="removeHeader" value="CA">`, `name="removeFile" value="ca" checked>`)
+	form["rate"] = []string{""}
+	b.postParts(sendingPath, form, nil).wants(t, 303)
+	if o := w.findEndpoint("whe_1").Sending; o.CA != "" || !slices.Equal(o.HeaderNames, []string{"CA"}) {
+		t.Errorf("it has %+v", o)
+	}
+}
+
 // What the session's end interrupts is carried over the sign-in without secrets.
 func TestSendingDraft(t *testing.T) {
 	w := newEnv(t)
@@ -247,7 +315,10 @@ func TestSendingDraft(t *testing.T) {
 		t.Fatalf("no draft: %d %.2000s", carried.Status, carried.Body)
 	}
 	restored := w.newBrowser().signInWith(sealed[1], "usr_ada")
-	restored.wants(t, 200, `name="rate" value="77"`, `name="headerName" value="X-Api-Key"`)
+	restored.wants(t, 200, `name="rate" value="77"`, `name="headerName" value="X-Api-Key"`, "<title>Error: ", `<a href="#clientKey">Client key was not kept; choose the file again.</a>`)
+	if strings.Contains(restored.Body, `id="ca-error"`) {
+		t.Error("a file that was not chosen is missed")
+	}
 	if strings.Contains(restored.Body, "open-sesame") || strings.Contains(html.UnescapeString(restored.Body), keyText(key)) {
 		t.Error("a secret is carried")
 	}

@@ -49,12 +49,17 @@ func (o output) part(text string) error {
 	return err
 }
 
-// record prints a record as a name and a value a line.
+// record prints a record as a name and a value a line, and the lines of a certificate below
+// one another.
 func (o output) record(r record) error {
 	t := terminal.Table{To: o.to}
 	var rows [][]string
 	for _, f := range r {
-		rows = append(rows, []string{f.name + ":", orDash(o.when(f.text(), toSecond+" UTC"))})
+		name := f.name + ":"
+		for _, line := range f.lines() {
+			rows = append(rows, []string{name, orDash(o.when(line, toSecond+" UTC"))})
+			name = ""
+		}
 	}
 	return t.Print(rows...)
 }
@@ -138,6 +143,18 @@ func (f field) flat() (fields []field) {
 
 // text is the value in one line; empty for null.
 func (f field) text() string { return textOf(f.value) }
+
+// certificates are the fields that hold PEM.
+var certificates = []string{"clientCertificate", "ca"}
+
+// lines are the lines of a certificate, and the one line of any other value.
+func (f field) lines() []string {
+	var pem string
+	if !slices.Contains(certificates, f.name) || json.Unmarshal(f.value, &pem) != nil {
+		return []string{f.text()}
+	}
+	return strings.Split(terminal.Escape(strings.TrimSpace(pem), "\n"), "\n")
+}
 
 func textOf(value json.RawMessage) string {
 	var text *string

@@ -103,7 +103,7 @@ var answers = []struct {
 	{"no events", acme + "/new-endpoint", map[string]any{"url": "https://x.example/"}},
 	{"refused", acme + "/endpoints/whe_slow/settings", map[string]any{"url": "https://user@x.example/"}},
 	{"options refused", acme + "/new-endpoint", map[string]any{"kind": "push", "url": "https://x.example/", "events": true, "rate": "ten"}},
-	{"rate refused", acme + "/endpoints/whe_slow/settings", map[string]any{"rate": "ten", "remove": true}},
+	{"rate refused", acme + "/endpoints/whe_slow/settings", map[string]any{"rate": "ten", "removeHeader": true, "removeFile": true, "clientKey": "lost", "ca": "lost"}},
 	{"header refused", acme + "/endpoints/whe_good/settings", map[string]any{"headerName": "webhook-id", "headerValue": "x"}},
 	{"refused", acme + "/endpoints/whe_slow/rotate", map[string]any{"secretFrom": "own", "secret": "mine"}},
 	{"does not verify", acme + "/endpoints/whe_slow/verify", map[string]any{"headers": "webhook-id: whd_1\nwebhook-timestamp: 1\nwebhook-signature: v1,AAAA", "body": "{}"}},
@@ -130,6 +130,11 @@ func (b *tab) submit(fields map[string]any) {
 			for (const [name, value] of Object.entries(fields)) {
 				for (const input of form.querySelectorAll("[name=" + name + "]")) {
 					if (input.type === "radio") input.checked = input.value === value;
+					else if (input.type === "file") {
+						const chosen = new DataTransfer();
+						chosen.items.add(new File([value], "chosen.pem"));
+						input.files = chosen.files;
+					}
 					else if (typeof value === "boolean") input.checked = value;
 					else input.value = value;
 				}

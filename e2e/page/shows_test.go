@@ -4,10 +4,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"teamdata/e2e/kit"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 )
 
 // What each page shows without a click, in a month of data.
@@ -35,6 +37,7 @@ func TestSettingsShows(t *testing.T) {
 		{"print", (*tab).checkPrint},
 		{"a page that is not there", (*tab).checkNowhere},
 		{"the error summary", (*tab).checkSummary},
+		{"files", (*tab).checkFiles},
 		{"fields", (*tab).checkFields},
 		{"dialogs", (*tab).checkDialog},
 		{"a delivery as curl", (*tab).checkCurl},
@@ -245,4 +248,24 @@ func (b *tab) title() string {
 func (b *tab) firstDelivery() string {
 	path, _ := evaluate[string](b, `() => document.querySelector("main table tbody a[href*='/deliveries/whd_']")?.getAttribute("href") ?? ""`)
 	return path
+}
+
+// checkFiles: a file that is chosen is saved. If the form is shown again, it asks for the file
+// again, with the focus on what is wrong.
+func (b *tab) checkFiles() {
+	const settings = acme + "/endpoints/whe_idle/settings"
+	chain, _ := issued(b.t, "receivers.acme.example", "Acme Root", time.Now().Add(400*24*time.Hour))
+	choose := func(rate string) {
+		b.fill("Rate", rate)
+		kit.Must(b.t, chromedp.Do(b.ctx, chromedp.SetUploadFiles("#ca", []string{kit.NewFile(b.t, "ca.pem", chain)})))
+		b.follow("Save changes")
+	}
+	b.open(settings)
+	choose("ten")
+	b.await("the focus on what is wrong", func() bool {
+		focused, _ := evaluate[string](b, `() => document.activeElement.innerText`)
+		return strings.Contains(focused, "CA was not kept; choose the file again.")
+	})
+	choose("")
+	b.sees("receivers.acme.example and 1 more")
 }

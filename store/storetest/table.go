@@ -31,7 +31,7 @@ func (r Rule) Execute(s store.Store) error {
 // wide are the rules that need all: they write what is server-wide, or look for whose
 // account has an address.
 var wide = []string{
-	"add a plan", "remove a plan", "register an event type", "remove an event type",
+	"add a plan", "remove a plan", "register an event type", "import an event type", "remove an event type",
 	"create an operator token", "revoke an operator token", "mail the operator", "signal a certificate",
 	"create a sign-in link", "mail a sign-in link", "make the link of a mail",
 	"invite a person", "show the link of an invitation",
@@ -121,6 +121,9 @@ var Rules = append(accountRules, []Rule{
 	{"rotate a secret", rotate(acme, "whe_1", secretOf(1, 32), time.Hour)},
 	{"remove an endpoint", removeEndpoint(acme, "whe_1")},
 	{"register an event type", register(store.EventType{Name: "invoice.paid"})},
+	{"import an event type", func(tx store.Tx) error {
+		return third(store.ImportEventType(tx, store.EventType{Name: "teamdata.old"}))
+	}},
 	{"remove an event type", removeType("invoice.sent")},
 	{"create an operator token", func(tx store.Tx) error { return third(store.CreateOperatorToken(tx, "new", time.Time{})) }},
 	{"revoke an operator token", func(tx store.Tx) error { return store.RevokeOperatorToken(tx, "opr_1") }},
