@@ -47,7 +47,8 @@ func (w *world) newEndpoint(o *org) (*endpoint, store.Endpoint) {
 	return e, store.Endpoint{OrgID: o.id, URL: fmt.Sprintf("https://e%d.example/hook", w.places), Events: e.selects, Sending: e.options}
 }
 
-// drawOptions gives some endpoints a rate, a cap of attempts in flight, or both.
+// drawOptions gives some endpoints a rate, a cap of attempts in flight, a header, or several
+// of these.
 func (e *endpoint) drawOptions(r *rand.Rand) {
 	if r.IntN(3) == 0 {
 		e.options.Rate = pick(r, []string{"1/s", "3/s", "20/s", "30/min", "200/min"})
@@ -57,7 +58,15 @@ func (e *endpoint) drawOptions(r *rand.Rand) {
 		e.options.MaxInFlight = 1 + r.IntN(4)
 		e.name += fmt.Sprint(" by ", e.options.MaxInFlight)
 	}
+	if token := drawToken(r); token != "" {
+		e.options.SetHeaders([]string{tokenHeader}, []string{token})
+	}
 }
+
+const tokenHeader = "X-Token"
+
+// drawToken is the value of an endpoint's header, or empty.
+func drawToken(r *rand.Rand) string { return pick(r, []string{"", "", "a", "b"}) }
 
 // checkRate checks that an attempt may begin by its endpoint's rate, and notes it.
 func (w *world) checkRate(e *endpoint) {
@@ -103,7 +112,7 @@ func (w *world) reserves(orgID, id string) {
 
 // begins adds an endpoint that is made to the model.
 func (w *world) begins(a *transaction, o *org, e *endpoint, made store.Endpoint) {
-	e.id, e.number, e.urls, e.keys = made.ID, made.Number, []address{{a, made.URL}}, []keys{{by: a, secret: made.Secret}}
+	e.id, e.number, e.urls, e.keys = made.ID, made.Number, []address{{a, made.URL, made.Sending.HeaderLines}}, []keys{{by: a, secret: made.Secret}}
 	if w.endpointByNumber(e.number) != nil || w.now(e) != nil {
 		w.breaksLocked(commits, "%s of %s is made with the number %d and the id %s, which another has", e.name, o.id, e.number, e.id)
 	}
@@ -147,22 +156,27 @@ func (w *world) removeEndpoint(e *endpoint) {
 	})
 }
 
-// moveEndpoint gives an endpoint another address, or the one that it has.
+// moveEndpoint gives an endpoint another address and header, or those that it has.
 func (w *world) moveEndpoint(e *endpoint) {
 	w.places++
 	url := fmt.Sprintf("https://e%d.example/hook", w.places-w.IntN(2))
-	f := w.as("moving "+e.name+" to "+url, func(a *transaction) (want want) {
+	headers := map[string]*string{tokenHeader: nil}
+	token := drawToken(rand.New(rand.NewPCG(w.seed, uint64(w.places))))
+	if token != "" {
+		headers[tokenHeader] = &token
+	}
+	f := w.as(fmt.Sprintf("moving %s to %s with the token %q", e.name, url, token), func(a *transaction) (want want) {
 		e := w.now(e)
-		if e.url() == url {
+		if now := e.urls[len(e.urls)-1]; now.url == url && now.token == token {
 			return want
 		}
-		e.urls = append(e.urls, address{a, url})
+		e.urls = append(e.urls, address{a, url, token})
 		want.endpoints, want.audits = []*endpoint{e}, []string{"endpoint.changed " + e.id}
 		return want
 	})
 	w.client(func(ctx context.Context) {
 		w.update(ctx, f, func(tx store.Tx) error {
-			_, err := store.ChangeEndpoint(tx, "", e.orgID, e.id, store.EndpointChange{URL: &url})
+			_, err := store.ChangeEndpoint(tx, "", e.orgID, e.id, store.EndpointChange{URL: &url, Sending: store.SendChange{Headers: headers}})
 			return err
 		}, store.CodeNotFound, store.CodeBadRequest) // one that is pulled has none
 	})
@@ -171,18 +185,18 @@ func (w *world) moveEndpoint(e *endpoint) {
 func (e *endpoint) url() string { return e.urls[len(e.urls)-1].url }
 
 // checkAddress checks that a delivery goes to an address that its endpoint has, or
-// had when the delivery was claimed.
-func (w *world) checkAddress(p *modelDelivery, url string) {
+// had when the delivery was claimed, with the header of then.
+func (w *world) checkAddress(p *modelDelivery, url, token string) {
 	urls := p.to.urls
 	for i := len(urls) - 1; i >= 0; i-- {
-		if urls[i].url == url {
+		if urls[i].url == url && urls[i].token == token {
 			return
 		}
 		if by := urls[i].by; by == nil || by.returned && by.returnedAt.Before(p.claimedAt) {
 			break // an older one is no excuse
 		}
 	}
-	w.breaksLocked(arrival, "%s for %s was sent to %s", p.name, p.to.url(), url)
+	w.breaksLocked(arrival, "%s for %s was sent to %s with the token %q", p.name, p.to.url(), url, token)
 }
 
 // removedBefore reports whether the removal of an endpoint had returned before a

@@ -72,10 +72,10 @@ type endpoint struct {
 	happened    int       // the world's count at the last of those
 }
 
-// address is where deliveries go from a commit on.
+// address is where deliveries go from a commit on, and the header that they carry.
 type address struct {
-	by  *transaction
-	url string
+	by         *transaction
+	url, token string // no token: no header
 }
 
 // keys are secrets that sign from a commit on.

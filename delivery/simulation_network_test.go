@@ -105,7 +105,7 @@ func (w *world) arrives(process *process, r *http.Request, body string) (*modelD
 }
 
 func (w *world) checkRequest(p *modelDelivery, r *http.Request, body string) {
-	w.checkAddress(p, r.URL.String())
+	w.checkAddress(p, r.URL.String(), r.Header.Get(tokenHeader))
 	if body != p.body {
 		w.breaksLocked(arrival, "%s was accepted as %s and sent as %s", p.name, p.body, body)
 	}
