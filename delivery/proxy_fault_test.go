@@ -196,6 +196,9 @@ func TestProxyFailsUnderTunnels(t *testing.T) {
 				w.Close()
 				newWireOn(t, kit.ListenOn(t, address), p.speak)
 			}
+			if !kit.Until(20*time.Second, func() bool { return d.ProxyDown() == nil }) {
+				t.Fatalf("the proxy %v", d.ProxyDown())
+			}
 			env.sendTests(ids, 1)
 			for _, e := range endpoints {
 				env.awaitAll(e, 6+sent+1)
