@@ -276,3 +276,25 @@ func TestRateOfAttemptsGivenBack(t *testing.T) {
 		})
 	})
 }
+
+// Of a reservation that another one has replaced, nothing is given back.
+func TestGivenBackTooLate(t *testing.T) {
+	now := time.Now()
+	p := newPacer()
+	reserve := func() {
+		from := now.UTC().Truncate(time.Millisecond)
+		p.reserved(store.Reservation{Rate: "20/s", Reserved: store.Grant{From: from, To: from.Add(time.Second), N: 2}}, nil, now)
+	}
+	clock := func() time.Time { return now }
+	reserve()
+	first, second := p.begin(clock, "20/s"), p.begin(clock, "20/s")
+	if p.giveBack(first); p.left != 1 {
+		t.Errorf("%d are left of 2 of which one was given back", p.left)
+	}
+	now = now.Add(time.Second)
+	reserve()
+	third := p.begin(clock, "20/s")
+	if p.giveBack(second); p.left != 1 || first.IsZero() || second.IsZero() || third.IsZero() {
+		t.Errorf("%d are left of a reservation of 2 that one began of", p.left)
+	}
+}

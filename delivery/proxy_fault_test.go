@@ -335,3 +335,25 @@ func TestAttemptShorterThanSteps(t *testing.T) {
 		t.Errorf("%s: %+v", outcome, a)
 	}
 }
+
+// An attempt that the proxy's end cut off may have reached the receiver, so that it stays one
+// of its rate.
+func TestAttemptCutOffByProxy(t *testing.T) {
+	t.Parallel()
+	receiver := newHolding(t)
+	release := receiver.hold(t)
+	w := newWire(t, (&tunnels{to: always(receiver.wire)}).speak)
+	s := newSender(throughProxy(t, "http://"+w.Addr().String(), nil).withDefaults())
+	e := store.Endpoint{URL: "https://receiver.example/", Secret: store.NewEndpointSecret()}
+	var a store.Attempt
+	var outcome string
+	var sending sync.WaitGroup
+	sending.Go(func() { a, outcome = s.send(t.Context(), &e, &store.Claim{}) })
+	receiver.awaitHeld(t, 1)
+	w.end()
+	sending.Wait()
+	release()
+	if outcome != outcomeBehind || a.StartedAt.IsZero() {
+		t.Errorf("%s: %+v", outcome, a)
+	}
+}
