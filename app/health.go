@@ -50,9 +50,10 @@ type health struct {
 
 // verdict is the result of a check.
 type verdict struct {
-	at      time.Time
-	failing []string // a line for each check that failed
-	commit  bool     // that of commits passed
+	at       time.Time
+	failing  []string // a line for each check that failed
+	warnings []string // a line for each that doesn't keep the server from answering requests
+	commit   bool     // that of commits passed
 }
 
 func (a *App) newHealth(ctx context.Context) *health {
@@ -68,6 +69,9 @@ func (h *health) failing(context.Context) []string {
 	}
 	return h.current().failing
 }
+
+// warnings returns a line for each warning.
+func (h *health) warnings(context.Context) []string { return h.current().warnings }
 
 // current returns the last verdict if it is fresh, or if another check is
 // running, so concurrent callers don't all wait for a hanging disk.
@@ -99,7 +103,7 @@ func (h *health) check() *verdict {
 		v.failing = append(v.failing, "dispatcher: short of file descriptors, memory, local ports or the right time; the log says which")
 	}
 	if f := h.dispatcher.ProxyDown(); f != nil {
-		v.failing = append(v.failing, "egress proxy: it "+f.What+"; webhooks wait, and the log says more")
+		v.warnings = append(v.warnings, "egress proxy: it "+f.What+"; webhooks wait, and the log says more")
 	}
 	if off := h.store.ClockOffset().Abs(); off > store.MaxClockOffset {
 		v.failing = append(v.failing, fmt.Sprintf("clock: it and the database's differ by %s", off.Round(time.Second)))

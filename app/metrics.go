@@ -101,7 +101,7 @@ const MetricsPath = "/metrics"
 func (a *App) observe(ctx context.Context) error {
 	h := a.newHealth(ctx)
 	o := server.Observer{
-		Failing: h.failing, AccessLog: server.AccessLog(a.settings.AccessLog), AccessLogSample: a.settings.AccessLogSample,
+		Failing: h.failing, Warnings: h.warnings, AccessLog: server.AccessLog(a.settings.AccessLog), AccessLogSample: a.settings.AccessLogSample,
 	}
 	metrics, err := a.startMetrics(h, &o)
 	if err != nil {

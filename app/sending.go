@@ -55,8 +55,9 @@ func (s *Settings) NewEgressProxy(roots *x509.CertPool, now func() time.Time, lo
 	if s.EgressProxy == "" {
 		return nil, nil
 	}
+	step := max(s.AttemptTimeout/5, egress.DefaultStep)
 	p, err := egress.New(egress.Config{
-		URL: s.EgressProxy, RootCAs: roots, Except: s.EgressProxyExcept, Resolves: s.EgressResolves, Timeout: s.AttemptTimeout, Time: now, Log: log,
+		URL: s.EgressProxy, RootCAs: roots, Except: s.EgressProxyExcept, Resolves: s.EgressResolves, Step: step, Time: now, Log: log,
 	})
 	if err != nil {
 		return nil, SettingError{err}

@@ -46,10 +46,13 @@ func (d *Dispatcher) attempt(j job) {
 	if !r.lost && !r.early {
 		var outcome string
 		r.attempt, outcome = d.send(j.ctx, endpoint, j.claim)
+		r.short, r.behind = outcome == outcomeShort, outcome == outcomeBehind
 		if j.pacer != nil {
+			if r.attempt.StartedAt.IsZero() {
+				j.pacer.giveBack(began)
+			}
 			r.attempt.StartedAt = began
 		}
-		r.short, r.behind = outcome == outcomeShort, outcome == outcomeBehind
 		if j.ctx.Err() == nil && !r.short && !r.behind {
 			d.onAttempt(endpoint.OrgID, endpoint.ID, outcome, r.attempt.Took())
 			r.lost = d.record(j, r.attempt)

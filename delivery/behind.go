@@ -2,8 +2,8 @@ package delivery
 
 import "teamdata/delivery/egress"
 
-// outcomeBehind means that no attempt was made, since the proxy has failed that the receiver
-// is behind. It says nothing about the receiver.
+// outcomeBehind means that no attempt was made, or that one came to nothing, since the proxy
+// has failed that the receiver is behind. It says nothing about the receiver.
 const outcomeBehind = "behind"
 
 // wait lets an endpoint whose delivery was given back wait until the proxy works again, which
@@ -34,7 +34,8 @@ func (d *Dispatcher) readProxy() {
 // watchProxy is told when the proxy works again.
 func (d *Dispatcher) watchProxy() {
 	if d.config.Proxy != nil {
-		d.config.Proxy.Attach(shortage, func() {
+		// A connection that is kept through a proxy that has failed leads nowhere.
+		d.config.Proxy.Attach(shortage, d.disconnect, func() {
 			signal(d.proxyUp)
 			signal(d.inbox.hasWork)
 		})

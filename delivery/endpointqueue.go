@@ -96,7 +96,7 @@ type result struct {
 	endpoint uint64
 	attempt  store.Attempt
 	short    bool // not made: a local resource was short
-	behind   bool // not made: the proxy had failed
+	behind   bool // not made, or in vain: the proxy had failed
 	lost     bool // not made or not recorded: the claim was over
 	early    bool // not made: the endpoint's rate is used up
 	asked    bool // its attempt waits no more to be reserved

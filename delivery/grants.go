@@ -66,6 +66,18 @@ func (p *pacer) begin(now func() time.Time, rate string) (at time.Time) {
 	return at
 }
 
+// giveBack lets another attempt begin instead of one that began at a time and sent nothing. Of
+// an earlier reservation nothing is given back: those are counted in the store by now.
+func (p *pacer) giveBack(at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ms := at.UTC().Truncate(time.Millisecond)
+	if i := slices.IndexFunc(p.begun, func(g store.Grant) bool { return g.N == 1 && g.From.Equal(ms) }); i >= 0 {
+		p.begun = slices.Concat(p.begun[:i], p.begun[i+1:]) // a reservation may be reading the slice
+		p.left++
+	}
+}
+
 // reserved notes the outcome of a reservation.
 func (p *pacer) reserved(r store.Reservation, err error, now time.Time) {
 	p.mu.Lock()

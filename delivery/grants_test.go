@@ -2,12 +2,16 @@ package delivery
 
 import (
 	"context"
+	"errors"
+	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"teamdata/delivery/egress"
 	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
@@ -197,4 +201,100 @@ func TestOptionsChangeAtOnce(t *testing.T) {
 		}
 		stop()
 	})
+}
+
+// An attempt that came to nothing because the proxy has failed, or for lack of a resource, takes
+// nothing of the rate, and lets no more begin than the rate allows.
+func TestRateOfAttemptsGivenBack(t *testing.T) {
+	t.Run("the proxy was down", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var up atomic.Bool
+			proxy, err := egress.New(egress.Config{URL: "http://proxy.corp:3128", Dial: func(context.Context, string, string) (net.Conn, error) {
+				if !up.Load() {
+					return nil, errors.New("nobody listens")
+				}
+				near, far := net.Pipe()
+				go afterRequest(saysAndCloses("HTTP/1.1 502 x\r\n\r\n"))(far)
+				return near, nil
+			}})
+			kit.Must(t, err)
+			p := newPaced(t, 0)
+			p.Dispatcher = New(p.env.store, Config{Proxy: proxy})
+			e := p.endpoint("https://" + public)
+			p.set(e, store.SendOptions{Rate: "2/h"})
+			stop := p.starts()
+			var sent []store.Delivery
+			for range 5 {
+				sent = append(sent, p.sendTest(e.ID))
+				p.after(time.Minute, e.ID)
+			}
+			if n := p.GivenBack(); n < 5 {
+				t.Errorf("%d were given back", n)
+			}
+			up.Store(true)
+			p.after(time.Minute, e.ID)
+			var attempts int
+			for _, s := range sent {
+				attempts += p.delivery(s.ID).Attempts
+			}
+			if attempts != 2 {
+				t.Errorf("%d attempts within a minute of the proxy's return, by 2/h", attempts)
+			}
+			stop()
+		})
+	})
+	t.Run("any of them", func(t *testing.T) {
+		random := kit.Random(t)
+		synctest.Test(t, func(t *testing.T) {
+			p := newPaced(t, 20*time.Millisecond)
+			var mu sync.Mutex
+			p.send = func(ctx context.Context, e *store.Endpoint, c *store.Claim) (store.Attempt, string) {
+				mu.Lock()
+				back, takes := random.IntN(3) == 0, time.Duration(random.IntN(1500))*time.Millisecond
+				mu.Unlock()
+				if back {
+					time.Sleep(takes)
+					return store.Attempt{}, outcomeBehind
+				}
+				return p.receive(ctx, e, c)
+			}
+			proxy, err := egress.New(egress.Config{URL: "http://proxy.corp:3128"})
+			kit.Must(t, err)
+			p.config.Proxy = proxy
+			e := p.with(store.SendOptions{Rate: "10/s"})
+			p.sendTests([]string{e.ID}, 400)
+			stop := p.starts()
+			began := p.after(20*time.Second, e.ID)
+			if most := mostWithin(began, time.Second); most > 10 {
+				t.Errorf("%d began within a second", most)
+			}
+			if len(began) < 100 {
+				t.Errorf("%d began in 20 s", len(began))
+			}
+			t.Logf("%d began in 20 s", len(began))
+			stop()
+		})
+	})
+}
+
+// Of a reservation that another one has replaced, nothing is given back.
+func TestGivenBackTooLate(t *testing.T) {
+	now := time.Now()
+	p := newPacer()
+	reserve := func() {
+		from := now.UTC().Truncate(time.Millisecond)
+		p.reserved(store.Reservation{Rate: "20/s", Reserved: store.Grant{From: from, To: from.Add(time.Second), N: 2}}, nil, now)
+	}
+	clock := func() time.Time { return now }
+	reserve()
+	first, second := p.begin(clock, "20/s"), p.begin(clock, "20/s")
+	if p.giveBack(first); p.left != 1 {
+		t.Errorf("%d are left of 2 of which one was given back", p.left)
+	}
+	now = now.Add(time.Second)
+	reserve()
+	third := p.begin(clock, "20/s")
+	if p.giveBack(second); p.left != 1 || first.IsZero() || second.IsZero() || third.IsZero() {
+		t.Errorf("%d are left of a reservation of 2 that one began of", p.left)
+	}
 }

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -113,6 +114,17 @@ func alerted(err error) bool {
 	return errors.As(err, &op) && op.Op == "remote error"
 }
 
+// cutOff reports whether an attempt ended without an answer by its deadline, or with its
+// connection: the proxy in between may be why.
+func cutOff(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, context.DeadlineExceeded) || wasClosed(err) || errors.As(err, &op) && (op.Op == "read" || op.Op == "write") ||
+		err != nil && strings.HasPrefix(err.Error(), closedIdle)
+}
+
+// closedIdle is net/http's error of a new connection that ends before the answer.
+const closedIdle = "http: server closed idle connection"
+
 func wasClosed(err error) bool {
 	closings := []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE}
 	return slices.ContainsFunc(closings, func(target error) bool { return errors.Is(err, target) })
@@ -138,7 +150,7 @@ func httpReason(text string) string {
 	switch {
 	case strings.HasPrefix(text, "net/http: server response headers exceeded"):
 		return tooLong
-	case strings.HasPrefix(text, "http: server closed idle connection"):
+	case strings.HasPrefix(text, closedIdle):
 		return closedEarly
 	case broken:
 		return "the answer is not valid HTTP: " + text

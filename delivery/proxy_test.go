@@ -29,10 +29,11 @@ import (
 // tunnels is a proxy that knows CONNECT alone, and answers anything else with 400. What it
 // does with a target is up to the test.
 type tunnels struct {
-	user string                                      // user:password that it wants; empty: none
-	to   func(c net.Conn, target string) (to string) // returns where to, or has answered
-	mu   sync.Mutex
-	asks []string
+	user  string                                      // user:password that it wants; empty: none
+	to    func(c net.Conn, target string) (to string) // returns where to, or has answered
+	about func(net.Conn)                              // speaks when asked for anything but a tunnel; nil: that 400
+	mu    sync.Mutex
+	asks  []string
 }
 
 const tunnelOpen = "HTTP/1.1 200 Connection established\r\nX-Proxy: t\r\n\r\n"
@@ -50,6 +51,8 @@ func (p *tunnels) speak(c net.Conn) {
 	switch {
 	case p.user != "" && q.Header.Get("Proxy-Authorization") != "Basic "+base64.StdEncoding.EncodeToString([]byte(p.user)):
 		io.WriteString(c, "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n")
+	case q.Method != http.MethodConnect && p.about != nil:
+		p.about(c)
 	case q.Method != http.MethodConnect:
 		io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
 	default:
@@ -368,7 +371,7 @@ func TestProxyFails(t *testing.T) {
 			log := &lockedBuffer{}
 			logger := zerolog.New(log)
 			c := throughProxy(t, test.scheme+"://"+user+"@"+address, func(c *egress.Config) {
-				c.RootCAs, c.Log, c.Timeout = trusted().roots(), &logger, 2*time.Second
+				c.RootCAs, c.Log, c.Step = trusted().roots(), &logger, 400*time.Millisecond
 			})
 			c.Log, c.PerEndpoint = &logger, 2
 			env := newEnv(t)
@@ -435,7 +438,7 @@ func TestProxySilentForOneReceiver(t *testing.T) {
 		return ""
 	}}).speak)
 	env := newEnv(t)
-	c := throughProxy(t, "http://"+w.Addr().String(), func(c *egress.Config) { c.Timeout = time.Second })
+	c := throughProxy(t, "http://"+w.Addr().String(), func(c *egress.Config) { c.Step = 200 * time.Millisecond })
 	c.AttemptTimeout = time.Second
 	env.run(c)
 	if a := env.onlyAttempt("https://dead.example/", store.StateFailed); !a.TimedOut || c.Proxy.Down() != nil {
@@ -449,7 +452,7 @@ func TestProxySilentForOneReceiver(t *testing.T) {
 func TestProxySilentForEachAddress(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, listenOn)
-	c := throughProxy(t, "http://"+w.Addr().String(), func(c *egress.Config) { c.Timeout = 4 * time.Second })
+	c := throughProxy(t, "http://"+w.Addr().String(), func(c *egress.Config) { c.Step = 800 * time.Millisecond })
 	c.AttemptTimeout = 4 * time.Second // so that each address has two seconds
 	e := store.Endpoint{URL: "https://two.example/", Secret: store.NewEndpointSecret()}
 	if a, outcome := newSender(c.withDefaults()).send(t.Context(), &e, &store.Claim{}); outcome != outcomeBehind {

@@ -35,11 +35,12 @@ type sender struct {
 	targets   targets
 	userAgent []string
 	timeout   time.Duration
-	doubtful  func() bool // see Config.ClockInDoubt
+	proxy     *egress.Proxy // or nil
+	doubtful  func() bool   // see Config.ClockInDoubt
 }
 
 func newSender(c Config) *sender {
-	s := &sender{now: c.Now, network: newTransport(c, c.Control), own: ownNetworks{config: c}, userAgent: []string{c.UserAgent}, timeout: c.AttemptTimeout, doubtful: c.ClockInDoubt}
+	s := &sender{now: c.Now, network: newTransport(c, c.Control), own: ownNetworks{config: c}, userAgent: []string{c.UserAgent}, timeout: c.AttemptTimeout, proxy: c.Proxy, doubtful: c.ClockInDoubt}
 	if c.HTTPOnLoopback {
 		c.Proxy = nil
 		s.plain = newTransport(c, onLoopback(c.Control))
@@ -98,11 +99,13 @@ func onLoopback(next control) control {
 
 // send posts the delivery once. A 2xx status line within the deadline
 // acknowledges it; for anything else the attempt has a reason. The outcome is one
-// of Outcomes, or outcomeShort or outcomeBehind.
+// of Outcomes, or outcomeShort or outcomeBehind: then StartedAt is zero if the receiver
+// can't have got anything.
 func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) (a store.Attempt, outcome string) {
 	a.StartedAt = s.now()
 	ctx, cancel := context.WithTimeout(grace, s.timeout)
 	defer cancel()
+	began := time.Now()
 	var p progress
 	response, err := s.post(p.watch(ctx), e, c)
 	if err == nil {
@@ -112,6 +115,10 @@ func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) 
 	}
 	a.EndedAt = s.now()
 	failed, byProxy := errors.AsType[*egress.Failure](err)
+	if through := p.through.Load(); through != nil && cutOff(err) {
+		failed = s.proxy.Fault(grace, *through, began)
+		byProxy = failed != nil
+	}
 	refusal, refused := errors.AsType[*egress.Answer](err)
 	switch {
 	case byProxy:
@@ -131,6 +138,9 @@ func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) 
 		outcome, a.Reason = outcomeShort, oneLine("the right time, since this server's clock and the database's differ: "+err.Error())
 	default:
 		outcome, a.Reason = failure(err, p.step())
+	}
+	if (outcome == outcomeBehind || outcome == outcomeShort) && !p.sent.Load() {
+		a.StartedAt = time.Time{}
 	}
 	return a, outcome
 }

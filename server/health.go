@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"teamdata/store"
@@ -15,7 +16,7 @@ const (
 )
 
 // Health answers the health checks, in plain text: "ok", or a line for each check
-// that fails.
+// that fails, and then a line for each warning.
 func (s *Server) Health() http.Handler { return http.HandlerFunc(s.answerHealth) }
 
 func isHealth(r *http.Request) bool {
@@ -23,16 +24,17 @@ func isHealth(r *http.Request) bool {
 }
 
 func (s *Server) answerHealth(w http.ResponseWriter, r *http.Request) {
-	var failing []string
+	status, lines := http.StatusOK, []string{"ok"}
 	if r.URL.Path == ReadyPath {
-		failing = s.failing(r)
-	}
-	status, text := http.StatusOK, "ok"
-	if len(failing) > 0 {
-		status, text = http.StatusServiceUnavailable, strings.Join(failing, "\n")
+		if failing := s.failing(r); len(failing) > 0 {
+			status, lines = http.StatusServiceUnavailable, failing
+		}
+		if s.observer.Warnings != nil {
+			lines = slices.Concat(lines, s.observer.Warnings(r.Context()))
+		}
 	}
 	answer := web.Request{W: w, HTTP: r}
-	answer.Send(store.Answer{Status: status, ContentType: "text/plain; charset=utf-8", Body: []byte(text + "\n")})
+	answer.Send(store.Answer{Status: status, ContentType: "text/plain; charset=utf-8", Body: []byte(strings.Join(lines, "\n") + "\n")})
 }
 
 // failing returns why the server is not ready, one line per reason.

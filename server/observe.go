@@ -16,6 +16,9 @@ type Observer struct {
 	// Failing returns why the server is not ready, one line per failing check. It
 	// is called for each GET /readyz and must be cheap.
 	Failing func(context.Context) []string
+	// Warnings returns what else GET /readyz says, one line each: the server is ready
+	// all the same.
+	Warnings func(context.Context) []string
 	// Answered is called after each request, with the pattern of its route and the
 	// status of its answer, 0 if there was none. It must not block.
 	Answered func(route string, status int, took time.Duration)

@@ -203,20 +203,25 @@ func TestNotingTheAdminAPI(t *testing.T) {
 // logged.
 func TestHealth(t *testing.T) {
 	env := newTestEnv(t, Config{ClientRate: 1, KeyRate: 1})
-	var failing []string
-	env.server.Observe(Observer{AccessLog: LogAll, Failing: func(context.Context) []string { return failing }})
+	var failing, warnings []string
+	env.server.Observe(Observer{
+		AccessLog: LogAll, Failing: func(context.Context) []string { return failing }, Warnings: func(context.Context) []string { return warnings },
+	})
 	for _, test := range []struct {
-		failing []string
-		path    string
-		status  int
-		body    string
+		failing, warnings []string
+		path              string
+		status            int
+		body              string
 	}{
-		{nil, LivePath, 200, "ok\n"},
-		{nil, ReadyPath, 200, "ok\n"},
-		{[]string{"disk: 0 KiB are free", "commit: the disk is full"}, LivePath, 200, "ok\n"},
-		{[]string{"disk: 0 KiB are free", "commit: the disk is full"}, ReadyPath, 503, "disk: 0 KiB are free\ncommit: the disk is full\n"},
+		{nil, nil, LivePath, 200, "ok\n"},
+		{nil, nil, ReadyPath, 200, "ok\n"},
+		{[]string{"disk: 0 KiB are free", "commit: the disk is full"}, nil, LivePath, 200, "ok\n"},
+		{[]string{"disk: 0 KiB are free", "commit: the disk is full"}, nil, ReadyPath, 503, "disk: 0 KiB are free\ncommit: the disk is full\n"},
+		{nil, []string{"egress proxy: it is silent"}, LivePath, 200, "ok\n"},
+		{nil, []string{"egress proxy: it is silent"}, ReadyPath, 200, "ok\negress proxy: it is silent\n"},
+		{[]string{"commit: the disk is full"}, []string{"egress proxy: it is silent"}, ReadyPath, 503, "commit: the disk is full\negress proxy: it is silent\n"},
 	} {
-		failing = test.failing
+		failing, warnings = test.failing, test.warnings
 		answer := env.do(newRequest("GET", test.path, ""))
 		if answer.Code != test.status || answer.Body.String() != test.body {
 			t.Errorf("%s is answered %d %q", test.path, answer.Code, answer.Body)
@@ -234,7 +239,7 @@ func TestHealth(t *testing.T) {
 	if answer := env.do(newRequest("POST", LivePath, "")); answer.Code != 404 {
 		t.Errorf("a POST is answered %d", answer.Code)
 	}
-	env.server.drainDelay = 0
+	warnings, env.server.drainDelay = nil, 0
 	kit.Must(t, env.server.Shutdown(t.Context()))
 	if answer := env.do(newRequest("GET", ReadyPath, "")); answer.Code != 503 || answer.Body.String() != "stopping\n" {
 		t.Errorf("while it stops it is answered %d %q", answer.Code, answer.Body)

@@ -116,7 +116,7 @@ func TestAlerts(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"teamdata_ready", "teamdata_queue_due_lag_seconds", "teamdata_queue_held_oldest_seconds", "teamdata_attempts_total", "teamdata_disk_free_bytes", "teamdata_commit_duration_seconds",
+		"teamdata_ready", "teamdata_egress_proxy_up", "teamdata_queue_due_lag_seconds", "teamdata_queue_held_oldest_seconds", "teamdata_attempts_total", "teamdata_disk_free_bytes", "teamdata_commit_duration_seconds",
 		"teamdata_database_up", "teamdata_database_waiting", "teamdata_database_clock_offset_seconds", "teamdata_database_doubts_total",
 		"teamdata_node_state", "teamdata_node_shards_unowned", "teamdata_node_clock_offset_seconds", "teamdata_node_info",
 		"teamdata_certificate_expiry_timestamp_seconds", "teamdata_backup_last_success_timestamp_seconds",

@@ -20,7 +20,7 @@ type check struct {
 func (p *Proxy) Check(ctx context.Context) error {
 	err := p.ping(ctx)
 	if n, ok := errors.AsType[*noAnswer](err); ok {
-		return p.failure(n.what, nil)
+		return n.failure()
 	}
 	return err
 }
@@ -40,7 +40,7 @@ func (p *Proxy) ping(ctx context.Context) error {
 	case err == nil && status == http.StatusProxyAuthRequired:
 		return p.refusesUser()
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
-		return p.failure("does not answer", nil)
+		return (&noAnswer{p.address, "does not answer"}).failure()
 	}
 	return err
 }
@@ -74,7 +74,7 @@ func (p *Proxy) shared(ctx context.Context) error {
 func (p *Proxy) checkAnswers(ctx context.Context) *Failure {
 	err := p.shared(ctx)
 	if n, ok := errors.AsType[*noAnswer](err); ok {
-		return p.failure(n.what, nil)
+		return n.failure()
 	}
 	f, _ := errors.AsType[*Failure](err)
 	return f
@@ -87,11 +87,10 @@ func (p *Proxy) checkReacts(ctx context.Context) *Failure {
 	return f
 }
 
-// watch runs dial, which goes through the proxy to target, or one of several of which that
-// is the first. If the proxy has answered nothing to anybody for two steps, it is asked
-// whether it answers at all: if not, that is a failure before an attempt's time is over.
-// Every failure of the proxy is noted.
-func (p *Proxy) watch(ctx context.Context, target string, dial func(context.Context) (net.Conn, error)) (net.Conn, error) {
+// attend runs dial, which goes through the proxy. If the proxy has answered nothing to anybody
+// for two steps, it is asked whether it answers at all: if not, that is a failure before an
+// attempt's time is over.
+func (p *Proxy) attend(ctx context.Context, dial func(context.Context) (net.Conn, error)) (net.Conn, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	before := p.answers.Load()
@@ -100,13 +99,8 @@ func (p *Proxy) watch(ctx context.Context, target string, dial func(context.Cont
 			return
 		}
 		if f := p.checkReacts(ctx); f != nil {
-			p.shut(f, target)
 			cancel(f)
 		}
 	}).Stop()
-	conn, err := dial(ctx)
-	if f, failed := errors.AsType[*Failure](err); failed {
-		p.shut(f, target)
-	}
-	return conn, err
+	return dial(ctx)
 }

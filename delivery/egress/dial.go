@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,10 +65,11 @@ func lookUp(ctx context.Context, resolver *net.Resolver, host string) ([]netip.A
 	return ips, err
 }
 
-// dialAddresses tries the addresses of a receiver that are exceptions, then the others
-// through the proxy.
+// dialAddresses tries the addresses of a receiver that are exceptions, then through the proxy
+// the others that pass direct's Control: it is asked for no other, by a probe neither.
 func (p *Proxy) dialAddresses(ctx context.Context, direct *net.Dialer, ips []netip.Addr, port string) (conn net.Conn, err error) {
 	var near, far []netip.AddrPort
+	var refused error
 	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
 		return nil, fmt.Errorf("port %q is not a number up to 65535", port)
@@ -76,8 +78,10 @@ func (p *Proxy) dialAddresses(ctx context.Context, direct *net.Dialer, ips []net
 		to := netip.AddrPortFrom(ip, uint16(number))
 		if p.except.hasAddress(ip) {
 			near = append(near, to)
-		} else {
+		} else if judged := judge(direct.Control, to); judged == nil {
 			far = append(far, to)
+		} else if refused == nil {
+			refused = judged
 		}
 	}
 	if len(near) > 0 {
@@ -86,11 +90,11 @@ func (p *Proxy) dialAddresses(ctx context.Context, direct *net.Dialer, ips []net
 		})
 	}
 	if conn != nil || len(far) == 0 {
-		return conn, err
+		return conn, cmp.Or(err, refused)
 	}
 	return p.watch(ctx, far[0].String(), func(ctx context.Context) (net.Conn, error) {
 		return dialEach(ctx, far, 0, func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
-			return p.dialFar(ctx, direct.Control, to)
+			return p.dialFar(ctx, to)
 		})
 	})
 }
@@ -123,17 +127,20 @@ func shareOf(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, max(time.Until(deadline)/time.Duration(n), minShare))
 }
 
-// dialFar judges an address, and connects to it through the proxy.
-func (p *Proxy) dialFar(ctx context.Context, judge func(network, address string, c syscall.RawConn) error, to netip.AddrPort) (net.Conn, error) {
+// judge asks a dialer's control about an address.
+func judge(control func(network, address string, c syscall.RawConn) error, to netip.AddrPort) error {
 	network := "tcp4"
 	if to.Addr().Is6() {
 		network = "tcp6"
 	}
-	if judge != nil {
-		if err := judge(network, to.String(), nil); err != nil {
-			return nil, err
-		}
+	if control == nil {
+		return nil
 	}
+	return control(network, to.String(), nil)
+}
+
+// dialFar connects to an address through the proxy.
+func (p *Proxy) dialFar(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	conn, err := p.tunnel(ctx, to.String())
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("the proxy %s did not connect to %s in time", p.address, to)

@@ -10,8 +10,10 @@
 // CONNECT is the receiver's, with whatever status, except for 407: proxies answer 502 to
 // 504 for a dead receiver. No connection to the proxy, its TLS and 407 are the proxy's.
 // Silence may be either's, since a proxy that tries a receiver in a black hole says
-// nothing: then the proxy itself is asked whether it answers (check.go). While the proxy
-// has failed, nobody is connected, until a probe finds that it works again (gate.go).
+// nothing: then the proxy itself is asked whether it answers (check.go). So it is when a
+// tunnel ends, or nothing comes through it. A failure that began after the proxy was asked for
+// a receiver is the proxy's only if it fails for others too (fault.go). While the proxy has
+// failed, nobody is connected, until a probe finds that it works again (gate.go).
 //
 // It knows no deliveries. It imports internal packages alone.
 package egress

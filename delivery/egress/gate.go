@@ -27,7 +27,10 @@ func (p *Proxy) shut(f *Failure, target string) {
 	}
 	p.log.Error().Str("reason", f.Error()).Str("hint", "check --egress-proxy, the proxy, and the way there").
 		Msg("webhooks can't be sent because the egress proxy fails; they don't count as attempts, and sending resumes by itself")
-	p.probing.Go(func() { p.probe(target) })
+	p.probing.Go(func() {
+		p.onDown()
+		p.probe(target)
+	})
 }
 
 // probe asks again and again, and opens the gate when the proxy works.
@@ -47,24 +50,40 @@ func (p *Proxy) probe(target string) {
 			p.down.Store(f)
 		}
 	}
-	p.down.Store(nil)
+	p.mu.Lock()
+	p.last, p.upSince = p.down.Swap(nil), time.Now()
+	p.targets.refused = nil
+	p.mu.Unlock()
 	p.log.Info().Dur("after", time.Since(began)).Msg("the egress proxy works again, and webhooks are being sent")
 	p.onUp()
 }
 
-// probeOnce returns how the proxy fails for target; nil if it gives a tunnel, or answers with
-// anything that is the receiver's.
+// probeOnce returns how the proxy fails; nil if it gives a tunnel to target, answers with
+// anything that is the receiver's, or fails for that receiver alone.
 func (p *Proxy) probeOnce(target string) *Failure {
 	ctx, cancel := context.WithTimeout(p.ended, 5*p.step)
 	defer cancel()
-	conn, err := p.watch(ctx, target, func(ctx context.Context) (net.Conn, error) { return p.connect(ctx, target) })
+	conn, err := p.attend(ctx, func(ctx context.Context) (net.Conn, error) { return p.connectOrCheck(ctx, target) })
 	if err == nil {
 		conn.Close()
 		return nil
 	}
 	f, failed := errors.AsType[*Failure](err)
-	if !failed && (p.isLocal(err) || p.ended.Err() != nil) {
+	switch {
+	case failed && f.own != nil && p.servesOthers(ctx, target):
+		return nil
+	case !failed && (p.isLocal(err) || p.ended.Err() != nil):
 		return p.failure("can't be asked", nil)
 	}
 	return f
+}
+
+// failedSince returns how the proxy failed at any time since another.
+func (p *Proxy) failedSince(at time.Time) *Failure {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f := p.Down(); f != nil || p.upSince.Before(at) {
+		return f
+	}
+	return p.last
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// DefaultTimeout is that of Config.
-const DefaultTimeout = 15 * time.Second
+// DefaultStep is that of Config. A lost packet makes a connection 1 s slower, a second one 3 s.
+const DefaultStep = 3 * time.Second
 
 // Config describes the proxy.
 type Config struct {
@@ -28,9 +28,10 @@ type Config struct {
 	Except   []string       // receivers that are connected to without the proxy; see [New]
 	Resolves bool           // the proxy gets names, and judges their addresses
 
-	// Timeout is how long an attempt may take. A fifth of it is what the proxy has to
-	// accept a connection with its TLS, and to answer for itself. Default: DefaultTimeout.
-	Timeout time.Duration
+	// Step is how long the proxy has to accept a connection with its TLS, and as long again
+	// to answer for itself; with less, a slow one would be taken for one that fails.
+	// Default: DefaultStep.
+	Step time.Duration
 	// Time is the clock that the proxy's certificate is verified by. Default: the system's.
 	Time func() time.Time
 	// Dial connects to the proxy itself. Default: over TCP.
@@ -50,16 +51,21 @@ type Proxy struct {
 	isLocal       func(error) bool
 	log           *zerolog.Logger
 	dial          func(ctx context.Context, network, address string) (net.Conn, error)
-	onUp          func()
+	onDown, onUp  func()
 
 	ended   context.Context // since Close
 	end     context.CancelFunc
 	probing sync.WaitGroup
 
-	down     atomic.Pointer[Failure] // nil: it works, as far as is known
-	answers  atomic.Uint64           // that it gave
+	down    atomic.Pointer[Failure] // nil: it works, as far as is known
+	answers atomic.Uint64           // that it gave
+	judging chan struct{}           // has a token while a failure is judged
+
 	mu       sync.Mutex
 	checking *check // that runs; or nil
+	targets  targets
+	last     *Failure // that the latest outage ended with; nil: there was none
+	upSince  time.Time
 }
 
 var errURL = errors.New("--egress-proxy is not the URL of a proxy with its port, such as http://proxy.corp:3128 or https://user:password@proxy.corp:3129; " +
@@ -77,8 +83,8 @@ func New(c Config) (*Proxy, error) {
 		return nil, errURL
 	}
 	p := &Proxy{
-		address: net.JoinHostPort(u.Hostname(), u.Port()), resolves: c.Resolves, step: cmp.Or(c.Timeout, DefaultTimeout) / 5,
-		isLocal: func(error) bool { return false }, log: c.Log, dial: c.Dial, onUp: func() {},
+		address: net.JoinHostPort(u.Hostname(), u.Port()), resolves: c.Resolves, step: cmp.Or(c.Step, DefaultStep),
+		isLocal: func(error) bool { return false }, log: c.Log, dial: c.Dial, onDown: func() {}, onUp: func() {}, judging: make(chan struct{}, 1),
 	}
 	if p.except, err = parseExceptions(c.Except); err != nil {
 		return nil, err
@@ -108,9 +114,12 @@ func New(c Config) (*Proxy, error) {
 func (p *Proxy) Address() string { return p.address }
 
 // Attach sets isLocal to tell which errors are this machine's, such as for lack of file
-// descriptors, and say nothing of the proxy; and onUp to be called when the proxy works again
-// after a failure. It is called once, before the first Dial; onUp must not block.
-func (p *Proxy) Attach(isLocal func(error) bool, onUp func()) { p.isLocal, p.onUp = isLocal, onUp }
+// descriptors, and say nothing of the proxy; onDown to be called when the proxy has failed,
+// before it is asked again; and onUp when it works again. It is called once, before the first
+// Dial; onUp must not block.
+func (p *Proxy) Attach(isLocal func(error) bool, onDown, onUp func()) {
+	p.isLocal, p.onDown, p.onUp = isLocal, onDown, onUp
+}
 
 // Close ends all dialing and probing.
 func (p *Proxy) Close() {

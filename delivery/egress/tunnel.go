@@ -21,6 +21,8 @@ type Failure struct {
 	Proxy string // host:port
 	What  string // fit for everybody
 	cause error  // or nil
+	own   error  // what it is if it is about one receiver alone; nil: the proxy failed before it knew which
+	told  bool   // it was noted before: this is one that waits
 }
 
 // Error is one line, which names the proxy and holds no password.
@@ -31,16 +33,22 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("the proxy %s %s: %v", f.Proxy, f.What, f.cause)
 }
 
-func (p *Proxy) failure(what string, cause error) *Failure { return &Failure{p.address, what, cause} }
+func (p *Proxy) failure(what string, cause error) *Failure {
+	return &Failure{Proxy: p.address, What: what, cause: cause}
+}
 
 func (p *Proxy) refusesUser() *Failure {
-	return p.failure("answered 407 "+http.StatusText(http.StatusProxyAuthRequired), nil)
+	const status = http.StatusProxyAuthRequired
+	return &Failure{Proxy: p.address, What: "answered 407 " + http.StatusText(status), own: &Answer{p.address, status}}
 }
+
+// failure is that of a proxy that doesn't answer for itself either.
+func (n *noAnswer) failure() *Failure { return &Failure{Proxy: n.proxy, What: n.what, own: n} }
 
 // Answer is the error of a proxy's answer to CONNECT that is no tunnel.
 type Answer struct {
 	Proxy  string // host:port
-	Status int    // not 2xx, and not 407
+	Status int    // not 2xx; 407 only if others get their tunnels
 }
 
 // Error is one line with the proxy and the status.
@@ -57,9 +65,23 @@ func (n *noAnswer) Error() string { return fmt.Sprintf("the proxy %s %s", n.prox
 // tunnel asks the proxy for a connection to host:port, unless it has failed.
 func (p *Proxy) tunnel(ctx context.Context, target string) (net.Conn, error) {
 	if f := p.Down(); f != nil {
-		return nil, f
+		p.noteRefused(target)
+		told := *f
+		told.told = true
+		return nil, &told
 	}
-	return p.connect(ctx, target)
+	return p.connectOrCheck(ctx, target)
+}
+
+// connectOrCheck is connect, and asks the proxy about itself if it gave no answer.
+func (p *Proxy) connectOrCheck(ctx context.Context, target string) (net.Conn, error) {
+	conn, err := p.connect(ctx, target)
+	if _, ok := errors.AsType[*noAnswer](err); ok {
+		if f := p.checkAnswers(ctx); f != nil {
+			err = f
+		}
+	}
+	return conn, err
 }
 
 func (p *Proxy) connect(ctx context.Context, target string) (net.Conn, error) {
@@ -73,28 +95,36 @@ func (p *Proxy) connect(ctx context.Context, target string) (net.Conn, error) {
 	case status == http.StatusProxyAuthRequired:
 		err = p.refusesUser()
 	case status/100 != 2:
+		p.noteServed(target)
 		err = &Answer{p.address, status}
-	case len(rest) > 0:
-		return &ahead{conn, io.MultiReader(bytes.NewReader(rest), conn)}, nil
 	default:
-		return conn, nil
+		p.noteServed(target)
+		return &tunnel{conn, io.MultiReader(bytes.NewReader(rest), conn), target}, nil
 	}
 	conn.Close()
-	if _, ok := errors.AsType[*noAnswer](err); ok {
-		if f := p.checkAnswers(ctx); f != nil {
-			err = f
-		}
-	}
 	return nil, err
 }
 
-// ahead is a tunnel through which something came together with the proxy's answer.
-type ahead struct {
+// tunnel is a connection to a receiver through the proxy.
+type tunnel struct {
 	net.Conn
-	from io.Reader
+	from   io.Reader // first what came together with the proxy's answer
+	target string
 }
 
-func (a *ahead) Read(b []byte) (int, error) { return a.from.Read(b) }
+func (t *tunnel) Read(b []byte) (int, error) { return t.from.Read(b) }
+
+// Target returns the host:port that a connection, or the one below its TLS, leads to through
+// a proxy; nil: it goes through none.
+func Target(conn net.Conn) *string {
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
+	}
+	if t, ok := conn.(*tunnel); ok {
+		return &t.target
+	}
+	return nil
+}
 
 // reach connects to the proxy itself, with its TLS. The error is a *Failure unless ctx is
 // done or the error is this machine's.
