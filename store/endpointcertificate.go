@@ -120,7 +120,7 @@ func clientKeyIn(text string) (string, error) {
 			return "", Invalid("clientKey", "holds more than one key").Advise("give the one of the clientCertificate")
 		}
 		if !isPrivateKey(block.Bytes) {
-			return "", Invalid("clientKey", "holds a %.40s that is damaged, or of a kind that TLS can't use", block.Type).Advise("give one of RSA, Ed25519, or ECDSA on P-256, P-384 or P-521")
+			return "", Invalid("clientKey", "is damaged, or of a kind that TLS can't use").Advise("give one of RSA, Ed25519, or ECDSA on P-256, P-384 or P-521")
 		}
 		key = pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes})
 	}

@@ -138,7 +138,7 @@ func TestRefusedOptions(t *testing.T) {
 			"IxozZ3js2FbVGI5c6hW00BbuPKWSIbrLnF6lCbOp2SZQtCP8wzg1IffGHHUzMeGxOFyy1pDGxjcND4yVEyeRmQ==", // on secp256k1
 	} {
 		text := "-----BEGIN " + kind + "-----\n" + der + "\n-----END " + kind + "-----\n"
-		want := "clientKey: holds a " + kind + " that is damaged, or of a kind that TLS can't use; give one of RSA, Ed25519, or ECDSA on P-256, P-384 or P-521"
+		want := "clientKey: is damaged, or of a kind that TLS can't use; give one of RSA, Ed25519, or ECDSA on P-256, P-384 or P-521"
 		err := s.Update(context.Background(), store.All, changeEndpoint(acme, "whe_1", store.EndpointChange{Sending: pair(certificate, text)}))
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
