@@ -112,7 +112,7 @@ func (a *App) stillEnding(found []store.CertificateStatus) []store.CertificateSt
 	defer cancel()
 	still := found
 	err := a.store.View(ctx, func(tx store.Tx) (err error) {
-		still, err = tx.StillEnding(found)
+		still, err = store.StillEnding(tx, found)
 		return err
 	})
 	if err != nil {

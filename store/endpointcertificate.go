@@ -177,10 +177,10 @@ func (t Tx) EndingClientCertificates() (found []CertificateStatus, err error) {
 
 // StillEnding returns those of EndingClientCertificates that endpoints still have. It reads
 // these endpoints alone.
-func (t Tx) StillEnding(found []CertificateStatus) (still []CertificateStatus, err error) {
+func StillEnding(tx Tx, found []CertificateStatus) (still []CertificateStatus, err error) {
 	for _, c := range found {
 		org, id, _ := strings.Cut(strings.TrimPrefix(c.Name, ClientCertificateOf), "/")
-		e, failed := t.Endpoint(org, id)
+		e, failed := tx.Endpoint(org, id)
 		if failed == nil && !e.Disabled() && e.Sending.CertificateEnds.Equal(c.NotAfter) {
 			still = append(still, c)
 		}
