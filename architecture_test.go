@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"cli/listen":   {"teamdata/app", "teamdata/client", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/bench":    {"teamdata/store", "teamdata/internal/"},
 	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store", "github.com/rs/zerolog", "github.com/spf13/pflag"},
-	"cli/operator": {"teamdata/client", "teamdata/client/admin/api", "teamdata/store", "teamdata/internal/atomicfile", "teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+	"cli/operator": {"teamdata/client", "teamdata/client/admin/api", "teamdata/store", "teamdata/internal/atomicfile", "teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/system", "teamdata/internal/terminal", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 
 	"server":              {"teamdata/client/api", "teamdata/store", "teamdata/internal/", "teamdata/server/", "teamdata/wire/look", "teamdata/wire/openapi", "teamdata/wire/reference", "teamdata/wire/strictjson", "teamdata/wire/web", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
 	"server/certificates": {"teamdata/store", "teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/localca", "teamdata/internal/smallfile", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},

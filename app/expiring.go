@@ -96,10 +96,29 @@ func (a *App) certificateStatus() (all []store.CertificateStatus) {
 	if a.certificates != nil {
 		all = slices.Clone(a.certificates.Status())
 	}
-	if ending := a.clientCertificates.Load(); ending != nil {
-		all = append(all, *ending...)
+	if ending := a.clientCertificates.Load(); ending != nil && len(*ending) > 0 {
+		all = append(all, a.stillEnding(*ending)...)
 	}
 	return all
+}
+
+// maxStillEnding is how long a scrape of the metrics waits for a database that is away.
+const maxStillEnding = time.Second
+
+// stillEnding leaves out the endpoints' certificates that were replaced since they were found,
+// if the store says so.
+func (a *App) stillEnding(found []store.CertificateStatus) []store.CertificateStatus {
+	ctx, cancel := context.WithTimeout(context.Background(), maxStillEnding)
+	defer cancel()
+	still := found
+	err := a.store.View(ctx, func(tx store.Tx) (err error) {
+		still, err = store.StillEnding(tx, found)
+		return err
+	})
+	if err != nil {
+		return found
+	}
+	return still
 }
 
 // clientCertificatesJob finds the endpoints' certificates that expire soon: a scrape of the

@@ -58,6 +58,14 @@ func TestClientCertificatesInStatus(t *testing.T) {
 	if all := a.certificateStatus(); len(all) != 1 || all[0] != want {
 		t.Errorf("%+v, not %+v", all, want)
 	}
+	certificate, key = issuer.New(t, "ours").Issue(t, "acme", until.Add(24*time.Hour))
+	kit.Must(t, s.Update(t.Context(), store.All, func(tx store.Tx) error {
+		_, err := store.ChangeEndpoint(tx, "", "org_acme", "whe_1", store.EndpointChange{Sending: store.SendChange{ClientCertificate: &certificate, ClientKey: &key}})
+		return err
+	}))
+	if all := a.certificateStatus(); len(all) != 0 {
+		t.Errorf("after it was replaced: %+v", all)
+	}
 }
 
 // The operator gets a mail every 24 hours about each certificate that should have

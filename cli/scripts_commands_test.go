@@ -112,7 +112,7 @@ func awaitText(ts *testscript.TestScript, text, file string) {
 	})
 }
 
-// tear cuts the last bytes of a file.
+// tear cuts the last bytes of a file. Less than none are added, as NULs.
 func tear(ts *testscript.TestScript, file, bytes string) {
 	n, err := strconv.ParseInt(bytes, 10, 64)
 	ts.Check(err)

@@ -28,7 +28,7 @@ import (
 //	get PATH [KEY]   asks the API of that server with a key
 //	page URL         asks that server for a page
 //	await TEXT FILE  waits until a file holds a text
-//	tear FILE N      cuts the last bytes of a file
+//	tear FILE N      cuts the last bytes of a file, or with a negative N adds NULs
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"teamdata": func(ts *testscript.TestScript, neg bool, args []string) { mustEnd(ts, args, exitOf(neg)) },

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"time"
 
 	"teamdata/store"
 )
@@ -29,6 +30,7 @@ type ownNetwork struct {
 	endpoint  uint64
 	options   store.SendOptions // as it was made by
 	transport *http.Transport
+	idle      *time.Timer // drops it when it was not used for long: the endpoint may be gone, or need none any more
 }
 
 // needsOwnNetwork reports whether an endpoint can't use the network of all.
@@ -42,6 +44,7 @@ func (n *ownNetworks) of(e *store.Endpoint) (http.RoundTripper, error) {
 	if at := n.by[e.Number]; at != nil {
 		if own := at.Value.(*ownNetwork); own.options.SameNetwork(&e.Sending) {
 			n.recent.MoveToFront(at)
+			own.idle.Reset(idleTimeout)
 			return own.transport, nil
 		}
 		n.drop(at)
@@ -56,7 +59,16 @@ func (n *ownNetworks) of(e *store.Endpoint) (http.RoundTripper, error) {
 	if n.by == nil {
 		n.by = map[uint64]*list.Element{}
 	}
-	n.by[e.Number] = n.recent.PushFront(&ownNetwork{e.Number, e.Sending, transport})
+	own := &ownNetwork{endpoint: e.Number, options: e.Sending, transport: transport}
+	at := n.recent.PushFront(own)
+	n.by[e.Number] = at
+	own.idle = time.AfterFunc(idleTimeout, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.by[own.endpoint] == at {
+			n.drop(at)
+		}
+	})
 	return transport, nil
 }
 
@@ -64,6 +76,7 @@ func (n *ownNetworks) of(e *store.Endpoint) (http.RoundTripper, error) {
 func (n *ownNetworks) drop(at *list.Element) {
 	own := n.recent.Remove(at).(*ownNetwork)
 	delete(n.by, own.endpoint)
+	own.idle.Stop()
 	own.transport.CloseIdleConnections()
 }
 

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"teamdata/e2e/kit"
@@ -202,4 +204,33 @@ func TestOwnNetworksAreBounded(t *testing.T) {
 	if len(n.by) != maxOwnNetworks || n.recent.Len() != maxOwnNetworks || of(1) != first || of(2) == second {
 		t.Errorf("%d and %d are kept", len(n.by), n.recent.Len())
 	}
+}
+
+// A network that is not used for as long as its connections last is forgotten with them: its
+// endpoint may have been removed, and the key is not to stay in memory.
+func TestOwnNetworkForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := ownNetworks{config: Config{}.withDefaults()}
+		ca := issuer.New(t, "ours").PEM
+		use := func(number uint64) {
+			_, err := n.of(&store.Endpoint{Number: number, Sending: sending("", "", ca)})
+			kit.Must(t, err)
+		}
+		kept := func(after time.Duration, want ...uint64) {
+			t.Helper()
+			time.Sleep(after)
+			synctest.Wait()
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			if got := slices.Sorted(maps.Keys(n.by)); !slices.Equal(got, want) || n.recent.Len() != len(want) {
+				t.Errorf("%d are kept, not %d", got, want)
+			}
+		}
+		use(1)
+		use(2)
+		kept(idleTimeout-1, 1, 2)
+		use(2)
+		kept(1, 2)
+		kept(idleTimeout - 1)
+	})
 }

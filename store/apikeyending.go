@@ -72,10 +72,8 @@ func tellOfKey(tx Tx, id string) (mailed bool, err error) {
 	if k.Told == toldEnded {
 		return false, signalEnded(tx, &k, "expired")
 	}
-	days := int64(14)
-	if k.Told == toldOneDay {
-		days = 1
-	}
+	const day = 24 * time.Hour
+	days := int64((k.ExpiresAt.Sub(tx.Now()) + day - 1) / day) // fewer than 14 if the server was down
 	data := addNumber(jsonObject("orgId", k.OrgID, "keyId", k.ID, "name", k.Name, "expiresAt", FormatTime(k.ExpiresAt)), "days", days)
 	if _, err := Emit(tx, k.OrgID, EventAPIKeyExpiring, data); err != nil {
 		return false, err

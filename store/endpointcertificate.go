@@ -3,9 +3,11 @@ package store
 import (
 	"bytes"
 	"cmp"
+	"crypto"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -117,12 +119,29 @@ func clientKeyIn(text string) (string, error) {
 		case key != nil:
 			return "", Invalid("clientKey", "holds more than one key").Advise("give the one of the clientCertificate")
 		}
+		if !isPrivateKey(block.Bytes) {
+			return "", Invalid("clientKey", "is damaged, or of a kind that TLS can't use").Advise("give one of RSA, Ed25519, or ECDSA on P-256, P-384 or P-521")
+		}
 		key = pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes})
 	}
 	if key == nil {
 		return "", Invalid("clientKey", "holds no private key in PEM").Advise("it begins with -----BEGIN PRIVATE KEY-----")
 	}
 	return string(key), nil
+}
+
+// isPrivateKey reports whether DER is a private key that can sign, in any of the forms that
+// crypto/tls reads.
+func isPrivateKey(der []byte) bool {
+	if _, err := x509.ParsePKCS1PrivateKey(der); err == nil {
+		return true
+	}
+	if _, err := x509.ParseECPrivateKey(der); err == nil {
+		return true
+	}
+	key, err := x509.ParsePKCS8PrivateKey(der)
+	_, signs := key.(crypto.Signer)
+	return err == nil && signs
 }
 
 // checkNotEnded refuses a certificate that receivers would refuse. An import doesn't: there, it
@@ -154,6 +173,20 @@ func (t Tx) EndingClientCertificates() (found []CertificateStatus, err error) {
 		return cmp.Or(a.NotAfter.Compare(b.NotAfter), strings.Compare(a.Name, b.Name))
 	})
 	return found[:min(len(found), maxEndingCertificates)], err
+}
+
+// StillEnding returns those of EndingClientCertificates that endpoints still have. It reads
+// these endpoints alone.
+func StillEnding(tx Tx, found []CertificateStatus) (still []CertificateStatus, err error) {
+	for _, c := range found {
+		org, id, _ := strings.Cut(strings.TrimPrefix(c.Name, ClientCertificateOf), "/")
+		e, failed := tx.Endpoint(org, id)
+		if failed == nil && !e.Disabled() && e.Sending.CertificateEnds.Equal(c.NotAfter) {
+			still = append(still, c)
+		}
+		err = errors.Join(err, unlessNotFound(failed))
+	}
+	return still, err
 }
 
 // warnOfClientCertificates queues mails about the client certificates that expire within 14

@@ -129,6 +129,21 @@ func TestRefusedOptions(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "clientKey: is encrypted; ") {
 		t.Errorf("a key that is encrypted in the older way: %v", err)
 	}
+	for kind, der := range map[string]string{
+		"PRIVATE KEY":         "MAAA",                                                             // garbage
+		"OPENSSH PRIVATE KEY": "b3BlbnNzaC1rZXktdjEA",                                             // as ssh-keygen begins it
+		"DSA PRIVATE KEY":     "MAgCAQACAQECAQE=",                                                 // begins as one
+		"X25519 PRIVATE KEY":  "MC4CAQAwBQYDK2VuBCIEIAAr6cEwbtzkjKbdGQdK5+abAwEaQ0cj7tGTMrKvPMhB", // agrees on keys, and signs nothing
+		"EC PRIVATE KEY": "MHQCAQEEIC5KJ2GThT3gq4TfVxQ8bZdz0WwMZsHym+CLcnIdVf08oAcGBSuBBAAKoUQDQgAE" +
+			"IxozZ3js2FbVGI5c6hW00BbuPKWSIbrLnF6lCbOp2SZQtCP8wzg1IffGHHUzMeGxOFyy1pDGxjcND4yVEyeRmQ==", // on secp256k1
+	} {
+		text := "-----BEGIN " + kind + "-----\n" + der + "\n-----END " + kind + "-----\n"
+		want := "clientKey: is damaged, or of a kind that TLS can't use; give one of RSA, Ed25519, or ECDSA on P-256, P-384 or P-521"
+		err := s.Update(context.Background(), store.All, changeEndpoint(acme, "whe_1", store.EndpointChange{Sending: pair(certificate, text)}))
+		if err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
 	e := s.Endpoint("whe_1")
 	s.Equal("the options", e.Sending, store.SendOptions{})
 

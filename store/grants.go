@@ -170,14 +170,22 @@ func (g *granted) judge(now, until time.Time, per time.Duration) (changed bool) 
 }
 
 // WaitsForRate returns when the next attempt at an endpoint may begin at the latest, if
-// something is due there and its rate is used up; zero: it doesn't wait for its rate.
+// something is due there, is not under way in this process, and its rate is used up; zero: it
+// doesn't wait for its rate.
 func WaitsForRate(tx Tx, e *Endpoint, now time.Time) (at time.Time, err error) {
 	if e.Sending.Rate == "" || e.Disabled() {
 		return at, nil
 	}
-	due, waits, err := tx.firstDue(e.Number)
-	if err != nil || !waits || due.After(now) {
-		return at, err
+	waits := false
+	r := listOf(e.Number, ListWaiting)
+	r.Limit = MaxInFlight + 1
+	err = tx.Scan(&deliveries.Kind, r, func(item rows.Item) bool {
+		due := !DueAt(item.Key).After(now)
+		waits = due && !tx.IsClaimed(PositionOf(item.Key).ID)
+		return due && !waits
+	})
+	if err != nil || !waits {
+		return at, stored(err)
 	}
 	n, per, err := ParseRate(e.Sending.Rate)
 	if err != nil {

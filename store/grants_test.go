@@ -179,6 +179,15 @@ func testWaitsForRate(s *subject) {
 	waits("one may begin for 3 s", now, now.Add(time.Minute+3*time.Second))
 	reserve(nil)
 	waits("it began at once", now, now.Add(time.Minute))
+	claims, err := s.Claim(s.Context(), e.Number, now, 1)
+	if err != nil || len(claims.Claims) != 1 {
+		s.Fatal(claims, err)
+	}
+	waits("the one that is due is under way", now, time.Time{})
+	s.sendTests(e.ID, 1)
+	waits("another one is due", now, now.Add(time.Minute))
+	s.Release(claims.Claims[0].Delivery.ID)
+	waits("it is back", now, now.Add(time.Minute))
 	waits("a minute later", now.Add(time.Minute), time.Time{})
 	waits("nothing is due", now.Add(-time.Minute), time.Time{})
 	reserve(func(tx store.Tx) error { return store.DisableEndpoint(tx, ada, acme, e.ID) })

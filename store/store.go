@@ -101,6 +101,9 @@ type Apart interface {
 	// HTTPOnLoopback reports whether an endpoint may have an http:// URL of this
 	// machine, as the engine was told: only a server with a test clock says so.
 	HTTPOnLoopback() bool
+	// IsClaimed reports whether this process attempts a delivery now. It is no part of the
+	// snapshot, and doesn't know what other nodes attempt.
+	IsClaimed(deliveryID string) bool
 	DeliveryCountsTx
 }
 

@@ -1,15 +1,23 @@
 package doctor
 
 import (
+	"net/http"
 	"path/filepath"
 	"regexp"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"teamdata/admin"
+	"teamdata/admin/socket"
+	"teamdata/app"
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/pebble"
 	"teamdata/internal/localca"
 	"teamdata/internal/system"
+	"teamdata/store"
+	"teamdata/store/boltstore"
 )
 
 const ownDomain = "data.example.com"
@@ -70,4 +78,33 @@ func TestACME(t *testing.T) {
 	list := check(true, time.Now)
 	finds(t, list, "", Problem, authority.Directory+".*check --acme-directory")
 	finds(t, list, "", OK, second.Directory+" answers")
+}
+
+// Of the certificates that a server tells of, those that are not renewed and those that
+// endpoints show and that expire soon are warned of.
+func TestCertificatesOfServer(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	s, err := boltstore.Open(data, boltstore.Options{NoSync: true})
+	kit.Must(t, err)
+	defer s.Close()
+	api := app.NewAdmin(s, admin.Config{Version: "v1.2.3", Log: zerolog.Nop()}, func(of *admin.Status) {
+		of.Since, of.Addresses = kit.Noon, []string{"https://here"}
+		of.Certificates = []store.CertificateStatus{
+			{Name: "client certificate of org_acme/whe_1", NotAfter: kit.Noon.AddDate(0, 0, 20)},
+			{Name: "own.example", NotAfter: kit.Noon.AddDate(0, 0, 10), LastError: "no answer", LastErrorAt: kit.Noon},
+			{Name: "data.example.com", Authority: "https://acme.test/dir", NotAfter: kit.Noon.AddDate(0, 0, 60)},
+		}
+	})
+	l, err := socket.Listen(app.SocketPath("", data, ""), func(uint32) {})
+	kit.Must(t, err)
+	server := http.Server{Handler: api.Local()}
+	go server.Serve(l)
+	defer server.Close()
+	d := doctor{now: time.Now}
+	d.Data, d.Version = data, "v1.2.3"
+	d.checkServer(t.Context())
+	finds(t, d.list, "", OK, "version v1.2.3 serves https://here since ")
+	finds(t, d.list, "", Warning, "^the client certificate of org_acme/whe_1 expires at "+regexp.QuoteMeta(d.when(kit.Noon.AddDate(0, 0, 20)))+"; teamdata endpoint update ENDPOINT --client-cert FILE --client-key FILE$")
+	finds(t, d.list, "", Warning, "^the certificate own.example is not renewed: no answer; see its log$")
+	finds(t, d.list, "", OK, "^the certificate data.example.com is from https://acme.test/dir")
 }

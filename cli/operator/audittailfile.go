@@ -14,6 +14,7 @@ import (
 
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/hint"
+	"teamdata/internal/system"
 	"teamdata/store"
 )
 
@@ -171,6 +172,10 @@ func openTailed(path string) (*tailed, error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(hint.New("--output: "+path+" is not a regular file", "leave out --output for the standard output"), err, f.Close())
 	}
+	if system.LockFile(f) {
+		f.Close()
+		return nil, hint.New("--output: another audit tail writes to "+path, "end that one, or name another file")
+	}
 	return &tailed{File: f}, nil
 }
 
@@ -205,7 +210,8 @@ func (o *tailed) append(lines []byte) error {
 const tailLine = 64 << 10
 
 // resume moves the positions past the lines behind those that are covered, and cuts a torn
-// last line. A file that is smaller was made anew, and is read as a whole.
+// last line, which may end in NULs. A file that is smaller was made anew, and is read as a
+// whole.
 func (o *tailed) resume(covered int64, at map[string]store.Cursor) error {
 	info, err := o.Stat()
 	if err != nil {
@@ -223,11 +229,15 @@ func (o *tailed) resume(covered int64, at map[string]store.Cursor) error {
 		covered = 0
 	}
 	o.size = covered
-	in := bufio.NewReaderSize(io.NewSectionReader(o, covered, info.Size()-covered), tailLine)
+	end, err := o.withoutNULs(covered, info.Size())
+	if err != nil {
+		return err
+	}
+	in := bufio.NewReaderSize(io.NewSectionReader(o, covered, end-covered), tailLine)
 	for {
 		line, err := in.ReadSlice('\n')
 		switch {
-		case err == io.EOF && len(line) == 0:
+		case err == io.EOF && len(line) == 0 && end == info.Size():
 			return nil
 		case err == io.EOF && startsEntry(line):
 			return os.Truncate(o.Name(), o.size) // Windows can't do it by a file that is open to append
@@ -241,6 +251,14 @@ func (o *tailed) resume(covered int64, at map[string]store.Cursor) error {
 		}
 		o.size += int64(len(line))
 	}
+}
+
+// withoutNULs is where a file ends without the NULs that a power loss leaves in the place of
+// what was written last.
+func (o *tailed) withoutNULs(covered, size int64) (end int64, err error) {
+	last := make([]byte, min(size-covered, tailWrite+tailLine))
+	_, err = o.ReadAt(last, size-int64(len(last)))
+	return size - int64(len(last)-len(bytes.TrimRight(last, "\x00"))), err
 }
 
 // startsEntry reports whether a part of a line may be of an entry.

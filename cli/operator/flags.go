@@ -116,12 +116,20 @@ func openInput(cmd *cobra.Command, flag, path string) (io.ReadCloser, error) {
 	return in, nil
 }
 
+// readAlready is the standard input once a - has taken it: a second reader would find nothing.
+type readAlready struct{ io.Reader }
+
 const giveFile = "give the path of a file, or - for the standard input"
 
 // openFile opens a file that is an argument.
 func openFile(cmd *cobra.Command, path string) (io.ReadCloser, error) {
 	if path == "-" {
-		return io.NopCloser(cmd.InOrStdin()), nil
+		in := cmd.InOrStdin()
+		if _, again := in.(readAlready); again {
+			return nil, hint.New("the standard input is read already, and has an end", "give the path of a file in all places but one")
+		}
+		cmd.SetIn(readAlready{in})
+		return io.NopCloser(in), nil
 	}
 	in, err := os.Open(path)
 	if err != nil {

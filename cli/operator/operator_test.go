@@ -10,9 +10,11 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -23,6 +25,7 @@ import (
 	teamdata "teamdata/client"
 	"teamdata/e2e/kit"
 	"teamdata/internal/hint"
+	"teamdata/internal/ratelimit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -310,6 +313,46 @@ func TestRefusedByTheLimit(t *testing.T) {
 		refuse, asked = 1000, 0
 		if _, _, err := w.run("org", "list"); err == nil || asked != maxRefused+1 {
 			t.Errorf("it asked %d times, %v", asked, err)
+		}
+	})
+}
+
+// A tail that follows waits as long as the server's limit asks for, says so once, and goes on
+// when a proxy before it refuses longer. Each entry comes once.
+func TestTailRefusedByTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := realAPI(t)
+		direct := &world{t: t, url: "http://teamdata", network: inProcess{api}}
+		direct.must("org", "create", "--name", "Acme", "--id", "org_acme", "--quiet")
+		limit := ratelimit.New[string](10, time.Minute, 1)
+		asked, refused := 0, 0
+		refuse := func(rw http.ResponseWriter, seconds int) {
+			refused++
+			rw.Header().Set("Retry-After", strconv.Itoa(seconds))
+			rw.WriteHeader(http.StatusTooManyRequests)
+			io.WriteString(rw, `{"error":{"code":"rateLimited","message":"Too many requests."}}`)
+		}
+		w := &world{t: t, url: direct.url, network: inProcess{http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			asked++
+			direct.must("audit", "add", "--action", fmt.Sprint("asked.n", asked), "--quiet")
+			switch d := limit.Take("", time.Now()); {
+			case asked == 80: // or it would follow for ever
+				rw.WriteHeader(http.StatusForbidden)
+			case asked > 40 && asked < 50:
+				refuse(rw, 1000)
+			case !d.OK:
+				refuse(rw, ratelimit.Seconds(d.RetryAfter))
+			default:
+				api.ServeHTTP(rw, r)
+			}
+		})}}
+		out, told, err := w.run("audit", "tail", "--follow")
+		if want := "the server asks to wait for "; err == nil || refused < 12 || strings.Count(told, want) != 1 || strings.Count(told, "trying again\n") != 1 || strings.Count(told, "the server answers again\n") != 1 {
+			t.Errorf("refused %d times, it told %q, %v", refused, told, err)
+		}
+		all := strings.SplitAfter(direct.must("audit", "tail"), "\n")
+		if lines := strings.SplitAfter(out, "\n"); len(lines) < 50 || !slices.Equal(lines[:len(lines)-1], all[:len(lines)-1]) {
+			t.Errorf("it printed %d of %d entries, or in another order:\n%s", len(lines), len(all), out)
 		}
 	})
 }

@@ -293,7 +293,7 @@ type TeamdataAPIKeyExpiring struct {
 		// ExpiresAt When it expires.
 		ExpiresAt string `json:"expiresAt"`
 
-		// Days How many days before its end this is told.
+		// Days How many days are left, rounded up.
 		Days float64 `json:"days"`
 	} `json:"data"`
 }

@@ -1,4 +1,4 @@
-// Package system asks the operating system about its disks and its clock, and renames files,
+// Package system asks the operating system about its disks and its clock, and renames and locks files,
 // where that depends on the system. An answer that some systems don't have is a function
 // in linux.go and in other.go; what they share, and the kinds of file systems, is here.
 //

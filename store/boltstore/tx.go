@@ -91,6 +91,8 @@ func ownTx(t store.Tx) *tx { return t.Apart.(*tx) }
 
 func (t *tx) HTTPOnLoopback() bool { return t.s.tests }
 
+func (t *tx) IsClaimed(deliveryID string) bool { return t.s.IsClaimed(deliveryID) }
+
 func (t *tx) Now() time.Time { return t.now }
 
 func (t *tx) NewID(prefix string) string { return t.s.ids.Next(prefix, t.now) }

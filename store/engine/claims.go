@@ -85,6 +85,12 @@ func (c *Claims) take(w Waiting, since uint64, claims *store.Claims, now time.Ti
 	return taken, left, err
 }
 
+// IsClaimed reports whether a delivery is claimed.
+func (c *Claims) IsClaimed(id string) bool {
+	claimed, _ := c.isClaimed(id)
+	return claimed
+}
+
 func (c *Claims) isClaimed(id string) (claimed, again bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

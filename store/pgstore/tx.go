@@ -53,6 +53,8 @@ var (
 
 func (t *tx) HTTPOnLoopback() bool { return t.s.options.ForTests }
 
+func (t *tx) IsClaimed(deliveryID string) bool { return t.s.IsClaimed(deliveryID) }
+
 func (t *tx) Now() time.Time { return t.now }
 
 func (t *tx) NewID(prefix string) string {

@@ -43,7 +43,16 @@ func testClaim(s *Subject) {
 	claim("the first", at(2), 1, want[:1], at(1))
 	claim("the next two", at(2), 9, want[1:3], at(3))
 	claim("nothing twice", at(2), 9, nil, at(3))
+	claimed := func() (ids []string) {
+		s.Read(func(tx store.Tx) error {
+			ids = slices.DeleteFunc(slices.Clone(want), func(id string) bool { return !tx.IsClaimed(id) })
+			return nil
+		})
+		return ids
+	}
+	s.Equal("claimed", claimed(), want[:3])
 	s.Release(want[1])
+	s.Equal("claimed after a release", claimed(), []string{want[0], want[2]})
 	s.Release("whd_unknown")
 	claim("the released", at(2), 9, want[1:2], at(3))
 	claim("almost", at(3).Add(-time.Millisecond), 9, nil, at(3))

@@ -53,4 +53,5 @@ func (o *oracle) Number(*rows.Kind) uint64 {
 	return number
 }
 
-func (o *oracle) HTTPOnLoopback() bool { return false }
+func (o *oracle) HTTPOnLoopback() bool  { return false }
+func (o *oracle) IsClaimed(string) bool { return false }

@@ -14,7 +14,7 @@ import (
 
 // inAnyScope are the methods of a transaction that need no scope: what is server-wide and
 // only read, and what engines have read already.
-var inAnyScope = strings.Fields("HTTPOnLoopback IsDisabled LoadClaims OpenEndpoint Plan Plans EventType EventTypes OperatorToken OperatorTokens Certificate")
+var inAnyScope = strings.Fields("HTTPOnLoopback IsClaimed IsDisabled LoadClaims OpenEndpoint Plan Plans EventType EventTypes OperatorToken OperatorTokens Certificate")
 
 // byID are those that find a record by its id alone. They show whose it is, and have the
 // name of its type.

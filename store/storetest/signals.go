@@ -484,8 +484,13 @@ func (w *signalWorld) sweep() {
 			w.expect(nil, store.EventAPIKeyEnded, k.id, " expired")
 			continue
 		}
-		w.expect(nil, store.EventAPIKeyExpiring, k.id, " ", stage)
-		w.due[fmt.Sprint("mail ", store.MailAPIKeyExpiring, " ", k.id, " ", stage)]++
+		left := k.expires.Sub(w.Clock.Now())
+		days := 1
+		for left > time.Duration(days)*24*time.Hour {
+			days++
+		}
+		w.expect(nil, store.EventAPIKeyExpiring, k.id, " ", days)
+		w.due[fmt.Sprint("mail ", store.MailAPIKeyExpiring, " ", k.id, " ", days)]++
 	}
 	w.Read(func(tx store.Tx) error {
 		mails, err := tx.Mails("", unlimited)

@@ -10,7 +10,7 @@ import (
 )
 
 // readers are what package store offers to those who only read.
-var readers = strings.Fields("AccessOf AccountSessions CheckInstructions CreatedKeys EventOf Features FindAccount FindAudit FindDelivery FindEndpoint FindKey FindOpenPull FindOperatorToken FindPlan FindPull FindReplay FindSession FindSignInLink FirstOwner LatestReplays LoadAccess OwnEventTypes PortalSessions SessionUser WalkDeliveries WithSameURL")
+var readers = strings.Fields("AccessOf AccountSessions CheckInstructions CreatedKeys EventOf Features FindAccount FindAudit FindDelivery FindEndpoint FindKey FindOpenPull FindOperatorToken FindPlan FindPull FindReplay FindSession FindSignInLink FirstOwner LatestReplays LoadAccess OwnEventTypes PortalSessions SessionUser StillEnding WalkDeliveries WithSameURL")
 
 var ruleOfStore = regexp.MustCompile(`(?m)^func ([A-Z]\w+)\(tx Tx[,)]`)
 

@@ -355,7 +355,7 @@ export interface components {
             /** @description The key, and when it expires. */
             data: {
                 /**
-                 * @description How many days before its end this is told.
+                 * @description How many days are left, rounded up.
                  * @example 14
                  */
                 days: number;
