@@ -22,6 +22,7 @@ type pacer struct {
 	left    int           // attempts of it that have not begun
 	begun   []store.Grant // those that have
 	others  []store.Grant // what else counts
+	told    bool          // a reservation was asked for that may count what has begun
 	retryAt time.Time     // nothing is reserved before, since that failed; zero: it did not
 }
 
@@ -67,10 +68,14 @@ func (p *pacer) begin(now func() time.Time, rate string) (at time.Time) {
 }
 
 // giveBack lets another attempt begin instead of one that began at a time and sent nothing. Of
-// an earlier reservation nothing is given back: those are counted in the store by now.
+// an earlier reservation nothing is given back, nor of one that the next may have counted in the
+// store by now.
 func (p *pacer) giveBack(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.told {
+		return
+	}
 	ms := at.UTC().Truncate(time.Millisecond)
 	if i := slices.IndexFunc(p.begun, func(g store.Grant) bool { return g.N == 1 && g.From.Equal(ms) }); i >= 0 {
 		p.begun = slices.Concat(p.begun[:i], p.begun[i+1:]) // a reservation may be reading the slice
@@ -86,6 +91,7 @@ func (p *pacer) reserved(r store.Reservation, err error, now time.Time) {
 		p.retryAt = now.Add(claimPause)
 		return
 	}
+	p.told = false
 	p.rate, p.latest, p.left, p.begun, p.others = r.Rate, r.Reserved, r.Reserved.N, nil, r.Others
 	p.n, p.per, _ = store.ParseRate(r.Rate)
 }
@@ -124,6 +130,7 @@ func (d *Dispatcher) reserve(j job) (r store.Reservation, err error) {
 	scope := store.Scope{Orgs: []string{e.OrgID}, Paced: e.ID, Fence: j.claims.Fence}
 	p.mu.Lock()
 	earlier, begun := p.latest, p.begun
+	p.told = true
 	p.mu.Unlock()
 	err = d.store.Update(j.ctx, scope, func(tx store.Tx) (err error) {
 		r, err = store.ReserveAttempts(tx, e, d.config.Now(), earlier, begun)

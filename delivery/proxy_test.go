@@ -247,21 +247,26 @@ func TestProxyAnswersForReceiver(t *testing.T) {
 	}
 }
 
-// Of several addresses the proxy is asked for one after the other.
+// Of several addresses the proxy is asked for one after the other, also if it fails for the first.
 func TestProxyTriesEachAddress(t *testing.T) {
 	t.Parallel()
 	two := trusted().issue(func(c *x509.Certificate) { c.DNSNames = []string{"two.example"} })
 	receiver := newWire(t, acks(&tls.Config{Certificates: []tls.Certificate{two}}))
-	p := &tunnels{to: func(c net.Conn, target string) string {
-		if target == public+":443" {
-			return receiver.Addr().String()
+	for _, answer := range []string{"HTTP/1.1 503 x\r\n\r\n", refusal, ""} {
+		p := &tunnels{about: says(answer), to: func(c net.Conn, target string) string {
+			if target == public+":443" {
+				return receiver.Addr().String()
+			}
+			return answersWith(answer)(c, target)
+		}}
+		w := newWire(t, p.speak)
+		env := newEnv(t)
+		d := env.runWith(throughProxy(t, "http://"+w.Addr().String(), nil))
+		env.onlyAttempt("https://two.example/", store.StateAcknowledged)
+		if d.GivenBack() > 0 {
+			t.Errorf("%q: %d were given back", answer, d.GivenBack())
 		}
-		return answersWith("HTTP/1.1 503 x\r\n\r\n")(c, target)
-	}}
-	w := newWire(t, p.speak)
-	env := newEnv(t)
-	env.run(throughProxy(t, "http://"+w.Addr().String(), nil))
-	env.onlyAttempt("https://two.example/", store.StateAcknowledged)
+	}
 }
 
 // Exceptions, this machine's own addresses and plain HTTP, which is for tests, go past the
@@ -426,25 +431,27 @@ func TestProxyFails(t *testing.T) {
 }
 
 // A receiver in a black hole, for which a proxy says nothing, uses up its own attempt, and
-// stops nobody.
+// stops nobody, also if the proxy says nothing of itself and no other receiver is known.
 func TestProxySilentForOneReceiver(t *testing.T) {
 	t.Parallel()
-	receiver := newWire(t, acks(goodTLS()))
-	w := newWire(t, (&tunnels{to: func(c net.Conn, target string) string {
-		if target == public+":443" {
-			return receiver.Addr().String()
+	for _, about := range []func(net.Conn){nil, resets} {
+		receiver := newWire(t, acks(goodTLS()))
+		w := newWire(t, (&tunnels{about: about, to: func(c net.Conn, target string) string {
+			if target == public+":443" {
+				return receiver.Addr().String()
+			}
+			io.Copy(io.Discard, c)
+			return ""
+		}}).speak)
+		env := newEnv(t)
+		c := throughProxy(t, "http://"+w.Addr().String(), func(c *egress.Config) { c.Step = 200 * time.Millisecond })
+		c.AttemptTimeout = time.Second
+		env.run(c)
+		if a := env.onlyAttempt("https://dead.example/", store.StateFailed); !a.TimedOut || c.Proxy.Down() != nil {
+			t.Errorf("%+v, and the proxy %v", a, c.Proxy.Down())
 		}
-		io.Copy(io.Discard, c)
-		return ""
-	}}).speak)
-	env := newEnv(t)
-	c := throughProxy(t, "http://"+w.Addr().String(), func(c *egress.Config) { c.Step = 200 * time.Millisecond })
-	c.AttemptTimeout = time.Second
-	env.run(c)
-	if a := env.onlyAttempt("https://dead.example/", store.StateFailed); !a.TimedOut || c.Proxy.Down() != nil {
-		t.Errorf("%+v, and the proxy %v", a, c.Proxy.Down())
+		env.onlyAttempt("https://receiver.example/", store.StateAcknowledged)
 	}
-	env.onlyAttempt("https://receiver.example/", store.StateAcknowledged)
 }
 
 // A proxy that hangs for each of several addresses is found out before the attempt's time

@@ -101,7 +101,7 @@ func (p *Proxy) dialAddresses(ctx context.Context, direct *net.Dialer, ips []net
 
 // dialEach tries one address after the other, before more. They share the time, so that one
 // in a black hole doesn't use up that of the others. The error is that of the first, unless
-// the proxy failed.
+// the proxy failed, which ends it unless that may be about one address alone.
 func dialEach(ctx context.Context, to []netip.AddrPort, more int, dial func(context.Context, netip.AddrPort) (net.Conn, error)) (net.Conn, error) {
 	var first error
 	for i, addr := range to {
@@ -111,10 +111,11 @@ func dialEach(ctx context.Context, to []netip.AddrPort, more int, dial func(cont
 		if err == nil {
 			return conn, nil
 		}
-		if _, failed := errors.AsType[*Failure](err); failed || ctx.Err() != nil {
+		f, failed := errors.AsType[*Failure](err)
+		if failed && (f.own == nil || f.told) || ctx.Err() != nil {
 			return nil, err
 		}
-		if first == nil {
+		if first == nil || failed {
 			first = err
 		}
 	}

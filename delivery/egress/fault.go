@@ -9,15 +9,16 @@ import (
 
 // Bounds of what is remembered of targets.
 const (
-	ownFor     = time.Minute // that a failure was about one receiver alone
-	maxOwn     = 1000        // targets
-	maxRefused = 100         // targets
+	ownFor     = 10 * time.Second // that a failure was about one receiver alone
+	maxOwn     = 1000             // targets
+	maxRefused = 100              // targets
 )
 
 // targets is what is known of them, each a host:port. A failure for one of them is the proxy's
 // only if it fails for others as well, or if no other is known.
 type targets struct {
 	served  [2]string            // for which the proxy answered last, the latest first; or empty
+	at      time.Time            // when it did for the latest
 	refused map[string]bool      // for which it would have been asked while it failed
 	own     map[string]time.Time // for which alone it failed, and when that was found out
 }
@@ -25,10 +26,11 @@ type targets struct {
 func (p *Proxy) noteServed(target string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t := &p.targets; t.served[0] != target {
+	t := &p.targets
+	if t.at = time.Now(); t.served[0] != target {
 		t.served = [2]string{target, t.served[0]}
 	}
-	delete(p.targets.own, target)
+	delete(t.own, target)
 }
 
 func (p *Proxy) noteRefused(target string) {
@@ -38,8 +40,11 @@ func (p *Proxy) noteRefused(target string) {
 	if t.refused == nil {
 		t.refused = map[string]bool{}
 	}
-	if len(t.refused) < maxRefused {
-		t.refused[target] = true
+	t.refused[target] = true
+	for other := range t.refused {
+		if len(t.refused) > maxRefused && other != target {
+			delete(t.refused, other)
+		}
 	}
 }
 
@@ -63,6 +68,13 @@ func (p *Proxy) witnesses(target string) (list []string, known bool) {
 		}
 	}
 	return list, false
+}
+
+// servedSince reports whether the proxy answered for a receiver other than target since a time.
+func (p *Proxy) servedSince(at time.Time, target string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.targets.served[0] != target && p.targets.at.After(at)
 }
 
 // servesOthers reports whether the proxy answers for a receiver other than target, or if that
@@ -107,16 +119,17 @@ func (p *Proxy) noteOwn(target string) {
 
 // blame decides whether a failure for target is the proxy's, which is noted then, or that
 // receiver's own, which is another error: it is the latter if the proxy answers for a target
-// that is not except. Many fail at once, and are judged one after the other.
+// that is not except, or if ctx is done before that is known. Many fail at once, and are judged
+// one after the other; where the proxy answers others meanwhile, that decides it.
 func (p *Proxy) blame(ctx context.Context, f *Failure, target, except string) error {
 	if f.own != nil {
+		failedAt := time.Now()
 		select {
 		case p.judging <- struct{}{}:
 			defer func() { <-p.judging }()
 		case <-ctx.Done():
-			return f
 		}
-		if p.Down() == nil && p.servesOthers(ctx, except) {
+		if p.Down() == nil && (p.servedSince(failedAt, except) || p.servesOthers(ctx, except) || ctx.Err() != nil) {
 			return f.own
 		}
 	}
@@ -146,16 +159,17 @@ func (p *Proxy) watch(ctx context.Context, target string, dial func(context.Cont
 }
 
 // Fault returns how the proxy failed while somebody used a tunnel to target, or waited for one,
-// since a time and until the connection ended or nothing came: it failed meanwhile, or does so
-// when it is asked now. nil: it works, and this is the receiver's. It takes two steps of
-// [Config] at most.
+// since a time and until the connection ended or nothing came: it failed meanwhile, or can't be
+// reached, is silent or answers 407 when it is asked now. nil: it works as far as a probe could
+// tell, and this is the receiver's. It takes four steps of [Config] at most.
 func (p *Proxy) Fault(ctx context.Context, target string, since time.Time) *Failure {
 	if f := p.failedSince(since); f != nil {
 		return f
 	}
-	limited, cancel := context.WithTimeout(ctx, 2*p.step)
+	f := p.checkReacts(ctx)
+	limited, cancel := context.WithTimeout(ctx, 2*p.step) // one to wait for other verdicts
 	defer cancel()
-	if f := p.checkAnswers(ctx); f != nil && p.blame(limited, f, target, "") == error(f) {
+	if f != nil && p.blame(limited, f, target, "") == error(f) {
 		return f
 	}
 	return nil

@@ -50,6 +50,7 @@ func (p *Proxy) probe(target string) {
 			p.down.Store(f)
 		}
 	}
+	p.onDown() // tunnels were in use then that are not now
 	p.mu.Lock()
 	p.last, p.upSince = p.down.Swap(nil), time.Now()
 	p.targets.refused = nil
