@@ -70,8 +70,8 @@ func (h *health) failing(context.Context) []string {
 	return h.current().failing
 }
 
-// warnings returns a line for each warning.
-func (h *health) warnings(context.Context) []string { return h.current().warnings }
+// warnings returns a line for each warning of the last check; failing makes it.
+func (h *health) warnings(context.Context) []string { return h.last.Load().warnings }
 
 // current returns the last verdict if it is fresh, or if another check is
 // running, so concurrent callers don't all wait for a hanging disk.

@@ -17,7 +17,7 @@ type Observer struct {
 	// is called for each GET /readyz and must be cheap.
 	Failing func(context.Context) []string
 	// Warnings returns what else GET /readyz says, one line each: the server is ready
-	// all the same.
+	// all the same. It is called after Failing, whose checks it may use.
 	Warnings func(context.Context) []string
 	// Answered is called after each request, with the pattern of its route and the
 	// status of its answer, 0 if there was none. It must not block.

@@ -48,7 +48,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	if s.Database != nil {
 		collectDatabase(*s.Database, err == nil, set)
 	}
-	if s.Database == nil || err == nil { // else what follows would be waited for, too
+	if s.Database == nil || err == nil { // else these would be waited for, too; certificates are for a second at most
 		if q, err := c.sources.Queue(); err == nil {
 			collectBacklog(q, set, time.Now())
 		}
