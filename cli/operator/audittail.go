@@ -80,10 +80,10 @@ renamed, as by logrotate, is made anew.`,
 
 func (t *tail) run() error {
 	ctx := t.cmd.Context()
+	defer t.close()
 	if err := t.load(); err != nil {
 		return err
 	}
-	defer t.close()
 	t.target.Served = t.follow
 	err := t.start()
 	for wait := firstTailed; ; {

@@ -58,17 +58,18 @@ func (t *tail) load() error {
 	if t.cursorFile == "" {
 		return nil
 	}
-	covered, err := t.loadCursors()
-	if err != nil {
-		return err
-	}
-	if t.output != "" {
+	var err error
+	if t.output != "" { // first, since its lock is of the cursor file too
 		if t.to, err = openTailed(t.output); err != nil {
 			return err
 		}
-		if err := t.to.resume(covered, t.at); err != nil {
-			return errors.Join(err, t.to.Close())
-		}
+	}
+	covered, err := t.loadCursors()
+	if err == nil && t.to != nil {
+		err = t.to.resume(covered, t.at)
+	}
+	if err != nil {
+		return err
 	}
 	return t.save() // so that one that can't be written is found before the first line
 }
@@ -183,7 +184,7 @@ func openTailed(path string) (*tailed, error) {
 func (o *tailed) isInPlace() bool {
 	named, err := os.Stat(o.Name())
 	if err != nil {
-		return false
+		return !errors.Is(err, fs.ErrNotExist)
 	}
 	opened, err := o.Stat()
 	return err == nil && os.SameFile(named, opened)

@@ -126,7 +126,7 @@ func openFile(cmd *cobra.Command, path string) (io.ReadCloser, error) {
 	if path == "-" {
 		in := cmd.InOrStdin()
 		if _, again := in.(readAlready); again {
-			return nil, hint.New("the standard input is read already, and has an end", "give the path of a file in all places but one")
+			return nil, hint.New("the standard input is named twice", "give the path of a file in all places but one")
 		}
 		cmd.SetIn(readAlready{in})
 		return io.NopCloser(in), nil
