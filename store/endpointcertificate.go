@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -136,10 +138,14 @@ func isPrivateKey(der []byte) bool {
 	if _, err := x509.ParsePKCS1PrivateKey(der); err == nil {
 		return true
 	}
-	if _, err := x509.ParseECPrivateKey(der); err == nil {
-		return true
+	var key any
+	key, err := x509.ParseECPrivateKey(der)
+	if err != nil {
+		key, err = x509.ParsePKCS8PrivateKey(der)
 	}
-	key, err := x509.ParsePKCS8PrivateKey(der)
+	if ec, ok := key.(*ecdsa.PrivateKey); ok && ec.Curve == elliptic.P224() {
+		return false
+	}
 	_, signs := key.(crypto.Signer)
 	return err == nil && signs
 }

@@ -136,6 +136,8 @@ func TestRefusedOptions(t *testing.T) {
 		"X25519 PRIVATE KEY":  "MC4CAQAwBQYDK2VuBCIEIAAr6cEwbtzkjKbdGQdK5+abAwEaQ0cj7tGTMrKvPMhB", // agrees on keys, and signs nothing
 		"EC PRIVATE KEY": "MHQCAQEEIC5KJ2GThT3gq4TfVxQ8bZdz0WwMZsHym+CLcnIdVf08oAcGBSuBBAAKoUQDQgAE" +
 			"IxozZ3js2FbVGI5c6hW00BbuPKWSIbrLnF6lCbOp2SZQtCP8wzg1IffGHHUzMeGxOFyy1pDGxjcND4yVEyeRmQ==", // on secp256k1
+		"P-224 PRIVATE KEY": "MHgCAQAwEAYHKoZIzj0CAQYFK4EEACEEYTBfAgEBBBxXVK9q/t+Z6USeQGsyNo+V8kGjSrIMfYJW5PrFoTwDOgAE" +
+			"16QgoCvgNTaOZ7VrfjKwnS605U33WyGEO70YtJDia13PGDhPJdqptthdZYyGQ3i2whu9PGnly7k=",
 	} {
 		text := "-----BEGIN " + kind + "-----\n" + der + "\n-----END " + kind + "-----\n"
 		want := "clientKey: is damaged, or of a kind that TLS can't use; give one of RSA, Ed25519, or ECDSA on P-256, P-384 or P-521"

@@ -82,7 +82,7 @@ func (r *request) sendingOfForm() sendingForm {
 	field := func(name string) string { return strings.TrimSpace(r.Field(name)) }
 	s := sendingForm{
 		Rate: field("rate"), Per: r.Field("per"), MaxInFlight: field("maxInFlight"), HeaderName: field("headerName"),
-		Removed: r.HTTP.PostForm,
+		Removed: url.Values{removeHeader: r.HTTP.PostForm[removeHeader], removeFile: r.HTTP.PostForm[removeFile]},
 	}
 	for _, name := range certificateFields {
 		if r.Field(name) != "" || slices.Contains(r.HTTP.PostForm[lostFile], name) {

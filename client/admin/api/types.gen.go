@@ -460,7 +460,7 @@ type Endpoint struct {
 	// URL Where events are sent; absent if they are pulled.
 	URL string `json:"url,omitempty"`
 
-	// WaitsForRateUntil When the next attempt may begin at the latest, in UTC, while a delivery is due that is not under way, and the rate is used up; otherwise absent.
+	// WaitsForRateUntil When the next attempt may begin at the latest, in UTC, while a delivery is due that is not under way at the node that answers, and the rate is used up; otherwise absent.
 	WaitsForRateUntil *Time `json:"waitsForRateUntil,omitempty"`
 
 	// Warnings A likely problem with the URL, in the answer to a creation or an update, such as an address that the server refuses to deliver to, or another endpoint with the same URL.

@@ -287,7 +287,7 @@ export interface components {
             secret?: string | null;
             /** @description Where events are sent; absent if they are pulled. */
             url?: string;
-            /** @description When the next attempt may begin at the latest, in UTC, while a delivery is due that is not under way, and the rate is used up; otherwise absent. */
+            /** @description When the next attempt may begin at the latest, in UTC, while a delivery is due that is not under way at the node that answers, and the rate is used up; otherwise absent. */
             waitsForRateUntil?: components["schemas"]["Time"];
             /** @description A likely problem with the URL, in the answer to a creation or an update, such as an address that the server refuses to deliver to, or another endpoint with the same URL. */
             warnings?: string[];
