@@ -78,7 +78,7 @@ func (p *pacer) giveBack(at time.Time) {
 	}
 	ms := at.UTC().Truncate(time.Millisecond)
 	if i := slices.IndexFunc(p.begun, func(g store.Grant) bool { return g.N == 1 && g.From.Equal(ms) }); i >= 0 {
-		p.begun = slices.Concat(p.begun[:i], p.begun[i+1:]) // a reservation may be reading the slice
+		p.begun = slices.Delete(p.begun, i, i+1)
 		p.left++
 	}
 }

@@ -125,12 +125,12 @@ func TestProxyFailsUnderTunnels(t *testing.T) {
 	t.Parallel()
 	for name, timeout := range map[string]time.Duration{
 		"freezes and thaws": time.Second, "freezes and is replaced": time.Second, "freezes for less than a timeout": 3 * time.Second,
-		"is killed": time.Minute, "refuses the user": time.Minute,
+		"freezes behind a balancer": time.Second, "is killed": time.Minute, "refuses the user": time.Minute,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			receiver := newHolding(t)
-			var refuses atomic.Bool
+			var refuses, closes atomic.Bool
 			p := &tunnels{to: func(c net.Conn, _ string) string {
 				if refuses.Load() {
 					return answersWith(refusal)(c, "")
@@ -140,7 +140,11 @@ func TestProxyFailsUnderTunnels(t *testing.T) {
 			var frozen valve
 			thaw := sync.OnceFunc(frozen.Unlock)
 			address := kit.Reserved(t)
-			w := newWireOn(t, kit.ListenOn(t, address), func(c net.Conn) { p.speak(frozenBy{c, &frozen}) })
+			w := newWireOn(t, kit.ListenOn(t, address), func(c net.Conn) {
+				if !closes.Load() {
+					p.speak(frozenBy{c, &frozen})
+				}
+			})
 			c := throughProxy(t, "http://"+address, func(c *egress.Config) { c.Step = 200 * time.Millisecond })
 			c.AttemptTimeout = timeout
 			env := newEnv(t)
@@ -171,6 +175,11 @@ func TestProxyFailsUnderTunnels(t *testing.T) {
 					c.Close()
 				}
 				w.mu.Unlock()
+			case "freezes behind a balancer": // that closes new connections
+				closes.Store(true)
+				sent = 1
+				frozen.Lock()
+				t.Cleanup(thaw)
 			case "freezes and is replaced":
 				sent = 1 // two tunnels each are kept
 				fallthrough
@@ -190,6 +199,9 @@ func TestProxyFailsUnderTunnels(t *testing.T) {
 			switch name {
 			case "refuses the user":
 				refuses.Store(false)
+			case "freezes behind a balancer":
+				closes.Store(false)
+				thaw()
 			case "freezes and thaws":
 				thaw()
 			default:

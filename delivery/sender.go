@@ -116,7 +116,7 @@ func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) 
 	a.EndedAt = s.now()
 	failed, byProxy := errors.AsType[*egress.Failure](err)
 	if through := p.through.Load(); through != nil && cutOff(err) {
-		failed = s.proxy.Fault(grace, *through, began)
+		failed = s.proxy.Fault(grace, *through, p.sent.Load(), began)
 		byProxy = failed != nil
 	}
 	refusal, refused := errors.AsType[*egress.Answer](err)

@@ -101,7 +101,7 @@ func (p *Proxy) dialAddresses(ctx context.Context, direct *net.Dialer, ips []net
 
 // dialEach tries one address after the other, before more. They share the time, so that one
 // in a black hole doesn't use up that of the others. The error is that of the first, unless
-// the proxy failed, which ends it unless that may be about one address alone.
+// the proxy answered for another, or failed: that ends it if it isn't about one address alone.
 func dialEach(ctx context.Context, to []netip.AddrPort, more int, dial func(context.Context, netip.AddrPort) (net.Conn, error)) (net.Conn, error) {
 	var first error
 	for i, addr := range to {
@@ -115,11 +115,26 @@ func dialEach(ctx context.Context, to []netip.AddrPort, more int, dial func(cont
 		if failed && (f.own == nil || f.told) || ctx.Err() != nil {
 			return nil, err
 		}
-		if first == nil || failed {
+		if weight(err) > weight(first) {
 			first = err
 		}
 	}
 	return nil, first
+}
+
+// weight is how much an error tells of the proxy.
+func weight(err error) int {
+	_, answered := errors.AsType[*Answer](err)
+	_, failed := errors.AsType[*Failure](err)
+	switch {
+	case answered: // it works
+		return 3
+	case failed:
+		return 2
+	case err != nil:
+		return 1
+	}
+	return 0
 }
 
 // shareOf is what the next of n addresses has of ctx's time.

@@ -159,14 +159,19 @@ func (p *Proxy) watch(ctx context.Context, target string, dial func(context.Cont
 }
 
 // Fault returns how the proxy failed while somebody used a tunnel to target, or waited for one,
-// since a time and until the connection ended or nothing came: it failed meanwhile, or can't be
-// reached, is silent or answers 407 when it is asked now. nil: it works as far as a probe could
-// tell, and this is the receiver's. It takes four steps of [Config] at most.
-func (p *Proxy) Fault(ctx context.Context, target string, since time.Time) *Failure {
+// since a time and until the connection ended or nothing came: it failed meanwhile, or does so
+// when it is asked now. nil: it works as far as a probe could tell, and this is the receiver's.
+// Without a tunnel a proxy that reacts was waiting for the receiver; with one, another in its
+// place may close what it gets. It takes four steps of [Config] at most.
+func (p *Proxy) Fault(ctx context.Context, target string, hadTunnel bool, since time.Time) *Failure {
 	if f := p.failedSince(since); f != nil {
 		return f
 	}
-	f := p.checkReacts(ctx)
+	check := p.checkReacts
+	if hadTunnel {
+		check = p.checkAnswers
+	}
+	f := check(ctx)
 	limited, cancel := context.WithTimeout(ctx, 2*p.step) // one to wait for other verdicts
 	defer cancel()
 	if f != nil && p.blame(limited, f, target, "") == error(f) {

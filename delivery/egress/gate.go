@@ -25,6 +25,7 @@ func (p *Proxy) shut(f *Failure, target string) {
 	if p.ended.Err() != nil || !p.down.CompareAndSwap(nil, f) {
 		return
 	}
+	p.targets.own = nil // nothing of before is known of the proxy that comes back
 	p.log.Error().Str("reason", f.Error()).Str("hint", "check --egress-proxy, the proxy, and the way there").
 		Msg("webhooks can't be sent because the egress proxy fails; they don't count as attempts, and sending resumes by itself")
 	p.probing.Go(func() {

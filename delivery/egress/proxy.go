@@ -115,8 +115,8 @@ func (p *Proxy) Address() string { return p.address }
 
 // Attach sets isLocal to tell which errors are this machine's, such as for lack of file
 // descriptors, and say nothing of the proxy; onDown to be called when the proxy has failed,
-// before it is asked again, and once more before onUp, which is called when it works again. It is called once, before the first
-// Dial; onUp must not block.
+// before it is asked again, and once more before onUp, which is called when it works again. It
+// is called once, before the first Dial; onUp must not block.
 func (p *Proxy) Attach(isLocal func(error) bool, onDown, onUp func()) {
 	p.isLocal, p.onDown, p.onUp = isLocal, onDown, onUp
 }
