@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"syscall"
 
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/hint"
@@ -59,7 +60,7 @@ func (t *tail) load() error {
 		return nil
 	}
 	var err error
-	if t.output != "" { // first, since its lock is of the cursor file too
+	if t.output != "" { // first, since another tail that ends may still save its positions
 		if t.to, err = openTailed(t.output); err != nil {
 			return err
 		}
@@ -184,7 +185,7 @@ func openTailed(path string) (*tailed, error) {
 func (o *tailed) isInPlace() bool {
 	named, err := os.Stat(o.Name())
 	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
+		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 	}
 	opened, err := o.Stat()
 	return err == nil && os.SameFile(named, opened)
