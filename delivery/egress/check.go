@@ -11,8 +11,9 @@ import (
 // check is a question whether the proxy answers for itself. All that have it at the same
 // time share one.
 type check struct {
-	done chan struct{}
-	err  error // a *Failure, a *noAnswer, or another that says nothing of the proxy
+	began time.Time
+	done  chan struct{}
+	err   error // a *Failure, a *noAnswer, or another that says nothing of the proxy
 }
 
 // Check asks the proxy for something that it has to answer by itself. The error is a
@@ -45,12 +46,29 @@ func (p *Proxy) ping(ctx context.Context) error {
 	return err
 }
 
-// shared has the result of the check that runs, or of a new one. It may take two steps.
+// shared has the result of the check that runs, or of a new one. It may take two steps. That
+// the proxy worked for a check that began earlier says nothing of now: then it asks again.
 func (p *Proxy) shared(ctx context.Context) error {
+	for asked := time.Now(); ; {
+		c := p.running()
+		select {
+		case <-c.done:
+			if c.err != nil || !c.began.Before(asked) {
+				return c.err
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// running returns the check that runs, which may be a new one.
+func (p *Proxy) running() *check {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	c := p.checking
 	if c == nil {
-		c = &check{done: make(chan struct{})}
+		c = &check{began: time.Now(), done: make(chan struct{})}
 		p.checking = c
 		go func() {
 			c.err = p.ping(p.ended)
@@ -60,13 +78,7 @@ func (p *Proxy) shared(ctx context.Context) error {
 			close(c.done)
 		}()
 	}
-	p.mu.Unlock()
-	select {
-	case <-c.done:
-		return c.err
-	case <-ctx.Done():
-		return nil
-	}
+	return c
 }
 
 // checkAnswers tells why a CONNECT got no answer: nil if the proxy answers in HTTP

@@ -120,7 +120,7 @@ func (p *Proxy) noteOwn(target string) {
 // blame decides whether a failure for target is the proxy's, which is noted then, or that
 // receiver's own, which is another error: it is the latter if the proxy answers for a target
 // that is not except, or if ctx is done before that is known. Many fail at once, and are judged
-// one after the other; where the proxy answers others meanwhile, that decides it.
+// one after the other, each within a step; the first verdict decides for those that wait.
 func (p *Proxy) blame(ctx context.Context, f *Failure, target, except string) error {
 	if f.own != nil {
 		failedAt := time.Now()
@@ -171,10 +171,7 @@ func (p *Proxy) Fault(ctx context.Context, target string, hadTunnel bool, since 
 	if hadTunnel {
 		check = p.checkAnswers
 	}
-	f := check(ctx)
-	limited, cancel := context.WithTimeout(ctx, 2*p.step) // one to wait for other verdicts
-	defer cancel()
-	if f != nil && p.blame(limited, f, target, "") == error(f) {
+	if f := check(ctx); f != nil && p.blame(ctx, f, target, "") == error(f) {
 		return f
 	}
 	return nil
