@@ -103,24 +103,25 @@ func (n *cluster) serve() (tlsPort, plainPort int) {
 // shows is the certificate that a node shows once it has one.
 func (n *cluster) shows(a *certificates.ACME, roots *x509.CertPool) *x509.Certificate {
 	n.Helper()
-	for late := time.After(site.Patience); ; {
+	var shown *x509.Certificate
+	var err error
+	isShown := kit.Until(site.Patience, func() bool {
 		near, far := net.Pipe()
 		go func() {
 			tls.Server(far, a.TLS()).Handshake()
 			far.Close()
 		}()
+		defer near.Close()
 		client := tls.Client(near, &tls.Config{RootCAs: roots, ServerName: domainOfTests})
-		err := client.Handshake()
-		near.Close()
-		if err == nil {
-			return client.ConnectionState().PeerCertificates[0]
+		if err = client.Handshake(); err == nil {
+			shown = client.ConnectionState().PeerCertificates[0]
 		}
-		select {
-		case <-late:
-			n.Fatalf("%v; the log says:\n%s", err, n.log)
-		default:
-		}
+		return err == nil
+	})
+	if !isShown {
+		n.Fatalf("%v; the log says:\n%s", err, n.log)
 	}
+	return shown
 }
 
 // Three nodes that start together get one account, one order and one certificate, which
@@ -155,14 +156,18 @@ func TestIssueOverNodes(t *testing.T) {
 			}
 
 			now.Store(int64(afterRenewal)) // and once it is due
-			for renewed := 0; renewed < len(n.all); {
-				renewed = 0
+			isRenewed := kit.Until(site.Patience, func() bool {
+				renewed := 0
 				for _, a := range n.all {
 					a.Refresh(t.Context())
 					if !n.shows(a, authority.Issued).Equal(leaf) {
 						renewed++
 					}
 				}
+				return renewed == len(n.all)
+			})
+			if !isRenewed {
+				n.Fatalf("not all nodes show a new certificate; the log says:\n%s", n.log)
 			}
 			if accounts, issues := authority.Made(pebble.Accounts), authority.Made(pebble.Issues); accounts != 1 || issues != 2 {
 				t.Errorf("after the renewal: %d accounts and %d certificates", accounts, issues)
