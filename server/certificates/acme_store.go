@@ -30,7 +30,8 @@ func (d *domain) load(ctx context.Context) error {
 }
 
 // loadFrom goes by when a certificate was issued: authorities give different lifetimes,
-// and one that was revoked may end later than what replaced it.
+// and one that was revoked may end later than what replaced it. That is in whole seconds: of two
+// in the same one, the store has the later.
 func (d *domain) loadFrom(ctx context.Context, y *authority) error {
 	var text []byte
 	err := d.acme.store.View(ctx, func(tx store.Tx) error {
@@ -46,7 +47,8 @@ func (d *domain) loadFrom(ctx context.Context, y *authority) error {
 		d.log.Error().Err(err).Msg("the certificate in the data file is damaged, and another is requested")
 		return nil
 	}
-	if served, _ := d.state(); served == nil || c.Leaf.NotBefore.After(served.Leaf.NotBefore) {
+	served, _ := d.state()
+	if served == nil || !c.Leaf.Equal(served.Leaf) && !c.Leaf.NotBefore.Before(served.Leaf.NotBefore) {
 		d.serve(c, y)
 	}
 	return nil
