@@ -512,7 +512,7 @@ func (w *signalWorld) ofOperator() {
 		}
 		return
 	}
-	c := store.CertificateStatus{Name: drawOne(w.Rand, []string{"a.example", "b.example"}), NotAfter: epoch.AddDate(1+w.IntN(2), 0, 0)}
+	c := store.CertificateStatus{Name: drawOne(w.Rand, []string{"a.example", "b.example"}), NotAfter: epoch.AddDate(1+w.IntN(2), 0, w.step/500)}
 	detail := fmt.Sprint(c.Name, " ", store.FormatTime(c.NotAfter))
 	w.Write(func(tx store.Tx) error { return store.SignalCertificateExpiring(tx, acme, c) })
 	if !w.told[detail] {
